@@ -1,0 +1,41 @@
+import type {Rule} from './resource.ts';
+
+/** A field that never changes once the object exists: adding and removing are caught too. Stands on the required parent. */
+export function immutable(field: string): Rule {
+  return {
+    rule: `has(self.${field}) == has(oldSelf.${field}) && (!has(self.${field}) || self.${field} == oldSelf.${field})`,
+    message: `${field} is immutable`,
+    reason: 'FieldValueForbidden',
+    fieldPath: `.${field}`,
+  };
+}
+
+/** A field that may be set once and then neither changed nor removed. Stands on the required parent. */
+export function writeOnce(field: string): Rule {
+  return {
+    rule: `!has(oldSelf.${field}) || (has(self.${field}) && self.${field} == oldSelf.${field})`,
+    message: `${field} can be set once and not changed`,
+    reason: 'FieldValueForbidden',
+    fieldPath: `.${field}`,
+  };
+}
+
+/** Exactly one of the optional members is set: our form of a union. */
+export function exactlyOne(...fields: string[]): Rule {
+  return {
+    rule: `[${fields.map((f) => `has(self.${f})`).join(', ')}].exists_one(x, x)`,
+    message: `exactly one of ${fields.join(', ')} must be set`,
+  };
+}
+
+/** Terminal phases never change. A root rule, because `status: null` slips past a rule on `status`. */
+export function terminalPhases(phases: readonly string[]): Rule {
+  const list = phases.map((p) => `'${p}'`).join(', ');
+  const had = '!has(oldSelf.status) || !has(oldSelf.status.phase)';
+  return {
+    rule: `${had} || !(oldSelf.status.phase in [${list}]) || (has(self.status) && has(self.status.phase) && self.status.phase == oldSelf.status.phase)`,
+    message: `a terminal phase (${phases.join(', ')}) never changes`,
+    reason: 'FieldValueForbidden',
+    fieldPath: '.status.phase',
+  };
+}

@@ -1,0 +1,103 @@
+import {z} from 'zod';
+import {MAX_NAME} from './meta.ts';
+import type {Rule} from './resource.ts';
+
+/** Schema pieces of the kinds. Everything is bounded and described: bounds keep CEL affordable, descriptions are `kubectl explain`. */
+
+interface KubernetesMeta {
+  description?: string;
+  'x-kubernetes-validations'?: Rule[];
+  'x-kubernetes-list-type'?: 'atomic' | 'map' | 'set';
+  'x-kubernetes-list-map-keys'?: string[];
+  format?: string;
+}
+
+/** The one way to put `x-kubernetes-*` keys on a schema. */
+export function k8s<T extends z.ZodType>(schema: T, meta: KubernetesMeta): T {
+  return schema.meta({...schema.meta(), ...meta});
+}
+
+/** Text of at most `max` characters. */
+export function text(max: number, description: string): z.ZodString {
+  return z.string().max(max).describe(description);
+}
+
+/** Name of an object of this namespace. */
+export function objectName(description: string, max: number = MAX_NAME): z.ZodString {
+  return z
+    .string()
+    .min(1)
+    .max(max)
+    .regex(/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/)
+    .describe(description);
+}
+
+/** Length of time: one number and one unit of s, m, h, d, such as `30s` or `10m`. */
+export function duration(description: string): z.ZodString {
+  return z
+    .string()
+    .max(12)
+    .regex(/^[1-9][0-9]{0,7}[smhd]$/)
+    .describe(`${description} One number and one unit: s, m, h or d, for example 30s or 10m.`);
+}
+
+/** RFC 3339 time, set by a process of the platform. */
+export function time(description: string): z.ZodString {
+  return k8s(z.string().max(40).describe(description), {format: 'date-time'});
+}
+
+/** Kubernetes quantity as text. */
+export function quantity(description: string): z.ZodString {
+  return z
+    .string()
+    .max(24)
+    .regex(/^[0-9]+(\.[0-9]+)?(m|k|Ki|M|Mi|G|Gi|T|Ti)?$/)
+    .describe(description);
+}
+
+/** Whole number between the bounds. */
+export function integer(min: number, max: number, description: string): z.ZodInt {
+  return z.int().min(min).max(max).describe(description);
+}
+
+/** Image by digest, `repository[:tag]@sha256:<64 hex digits>`. */
+export function imageByDigest(description: string): z.ZodString {
+  return z
+    .string()
+    .max(512)
+    .regex(/^[^@\s]+@sha256:[a-f0-9]{64}$/)
+    .describe(`${description} Always by digest: name@sha256:<64 hex digits>.`);
+}
+
+/** List that is replaced as a whole. */
+export function list<T extends z.ZodType>(item: T, max: number, description: string): z.ZodArray<T> {
+  return k8s(z.array(item).max(max).describe(description), {'x-kubernetes-list-type': 'atomic'});
+}
+
+/** Standard condition list of a kind, keyed by type; its only writer is the controller. */
+export const conditions = k8s(
+  z
+    .array(
+      z.object({
+        type: text(64, 'Name of the condition.'),
+        status: z.enum(['True', 'False', 'Unknown']).describe('Whether the condition holds.'),
+        observedGeneration: k8s(z.int().min(0).describe('Generation of the spec that was judged.'), {
+          format: 'int64',
+        }).optional(),
+        lastTransitionTime: time('When the status last changed.'),
+        reason: text(64, 'Documented reason, one word.'),
+        message: text(1024, 'What happened, and what to do next.'),
+      }),
+    )
+    .max(16)
+    .describe('Observed conditions of the object.'),
+  {'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type']},
+);
+
+/** Generation that the whole status was computed from. */
+export const observedGeneration = k8s(
+  z.int().min(0).describe('Generation of the spec that this status was computed from.'),
+  {
+    format: 'int64',
+  },
+);

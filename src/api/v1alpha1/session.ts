@@ -1,0 +1,333 @@
+import {z} from 'zod';
+import {defineConditions} from '../conditions.ts';
+import {defineResource} from '../resource.ts';
+import {immutable, terminalPhases} from '../rules.ts';
+import * as s from '../schema.ts';
+
+/** The one phase of a Session that never changes again; Failed is left by `restart`, Archived by `desired: Active`. */
+export const SESSION_TERMINAL = ['Closed'] as const;
+
+/** Why a session has no pod, or ended. New reasons are added here. */
+export const STOPPED_REASONS = [
+  'Completed',
+  'Closed',
+  'Cancelled',
+  'Archived',
+  'Idle',
+  'StartFailed',
+  'ImagePull',
+  'AgentExited',
+  'AgentKilled',
+  'OutOfMemory',
+  'Evicted',
+  'NodeLost',
+  'Deadline',
+  'WorkspaceLost',
+  'PodMutated',
+  'PodForeign',
+  'PolicyDenied',
+] as const;
+
+const ref = (what: string) => z.object({name: s.text(253, `Name of ${what}.`), uid: s.text(64, `UID of ${what}.`)});
+
+const int64 = (description: string) => s.k8s(z.int().min(0).describe(description), {format: 'int64'});
+
+/** What the runner reported at its last start; written by the gateway, by a patch that is conditional on the pod. */
+const runner = z.object({
+  podUID: s.text(64, 'Pod that reported; a report of an earlier pod counts for nothing.'),
+  epoch: s.integer(1, 2147483647, 'How often the runner of that pod started.'),
+  state: z
+    .enum(['Starting', 'Ready', 'Restarting', 'Failed', 'Exited'])
+    .describe('Ready: the agent answers. Failed: it cannot be started. Exited: it ended and is not started again.'),
+  reason: s.text(64, 'Documented reason of a state that is not Ready.').optional(),
+  message: s.text(1024, 'What happened, and what to do next.').optional(),
+  agentSessionId: s.text(512, 'The conversation, as the agent names it; used to resume it.').optional(),
+  conversation: z
+    .enum(['New', 'Resumed', 'Loaded', 'Rebuilt'])
+    .describe('How the conversation came to this pod.')
+    .optional(),
+  agent: z
+    .object({
+      name: s.text(128, 'Name.').optional(),
+      version: s.text(64, 'Version.').optional(),
+      protocolVersion: s.integer(0, 65535, 'ACP version.').optional(),
+      capabilities: s.list(s.text(64, 'Capability.'), 32, 'What it announced.').optional(),
+    })
+    .describe('What the agent said of itself.')
+    .optional(),
+  exit: z
+    .object({
+      code: s.integer(-1, 255, 'Exit code.').optional(),
+      signal: s.text(16, 'Signal that ended it.').optional(),
+      outOfMemory: z.boolean().describe('The out-of-memory counter of the container rose at this exit.').optional(),
+    })
+    .describe('How the agent process ended.')
+    .optional(),
+  findings: s
+    .list(
+      z.object({
+        type: s.text(64, 'Condition that the controller shall set.'),
+        reason: s.text(64, 'Reason.'),
+        message: s.text(512, 'What happened, and what to do next.'),
+      }),
+      8,
+      'Conditions that only the runner can see.',
+    )
+    .optional(),
+  reportedAt: s.time('When it was reported.').optional(),
+});
+
+/** Session: one run of an agent, with a conversation. */
+export const Session = defineResource({
+  kind: 'Session',
+  plural: 'sessions',
+  singular: 'session',
+  shortNames: ['csess'],
+  description:
+    'A Session is one run of an Agent, with a conversation: it works in a pod of its own, sleeps, wakes and remembers.',
+  spec: s.k8s(
+    z.object({
+      agent: s.objectName('Agent that runs.'),
+      prompt: s.text(65536, 'First prompt; it is sent once.').optional(),
+      title: s.text(256, 'What people read in lists.').optional(),
+      goal: s.text(2048, 'What the session is to reach; told to the agent with each prompt.').optional(),
+      notes: s.text(8192, 'Notes of people and agents.').optional(),
+      owner: s.text(253, 'User who owns it; stamped by the platform.').optional(),
+      requester: z
+        .object({session: s.objectName('Session that started this one.'), uid: s.text(64, 'Its UID.')})
+        .describe('Lineage: the Session that started this one. Never changes.')
+        .optional(),
+      model: z
+        .object({name: s.text(128, 'One of the models that the Agent allows.')})
+        .describe('Choice of a model, by name only.')
+        .optional(),
+      desired: z
+        .enum(['Active', 'Sleeping', 'Archived', 'Closed', 'Cancelled'])
+        .default('Active')
+        .describe(
+          'Active: run when there is something to do. Sleeping: no pod while nothing is runnable. Archived: put away, reversible. Closed: end after the running turn. Cancelled: end now.',
+        ),
+      restart: s.integer(0, 1000000, 'Raise it to start a new attempt, also out of Failed.').default(0),
+      ttlAfterFinished: s.duration('How long a closed or failed session is kept.').default('7d'),
+      turnHistoryLimit: s
+        .integer(1, 100, 'Finished turns that are kept as objects; older ones live in the archive.')
+        .default(20),
+    }),
+    {
+      'x-kubernetes-validations': [
+        immutable('agent'),
+        immutable('prompt'),
+        immutable('requester'),
+        {
+          rule: 'self.restart >= oldSelf.restart',
+          message: 'restart can only be raised',
+          reason: 'FieldValueInvalid',
+          fieldPath: '.restart',
+        },
+      ],
+    },
+  ),
+  status: z.object({
+    observedGeneration: s.observedGeneration.optional(),
+    phase: z
+      .enum([
+        'Pending',
+        'Starting',
+        'Idle',
+        'Running',
+        'NeedsInput',
+        'Sleeping',
+        'Closing',
+        'Closed',
+        'Archived',
+        'Failed',
+      ])
+      .describe('Summary of where it stands.')
+      .optional(),
+    revision: s.text(253, 'ControllerRevision of the Agent that the present pod runs.').optional(),
+    attempt: s.integer(0, 2147483647, 'Number of the present pod; written before it is made.').optional(),
+    restart: s.integer(0, 1000000, 'Value of spec.restart that was acted upon.').optional(),
+    pod: ref('the pod').describe('Present pod; kept until it is gone from the API.').optional(),
+    volume: ref('the volume claim').describe('Volume of workspace and conversation.').optional(),
+    seeded: z.boolean().describe('The workspace was seeded.').optional(),
+    initialTurn: ref('the turn').describe('Turn made from spec.prompt, once.').optional(),
+    lastSequence: int64('Highest sequence given to a turn.').optional(),
+    activeTurn: z
+      .object({name: s.text(253, 'Name.'), uid: s.text(64, 'UID.'), sequence: int64('Number at admission.')})
+      .describe('The one turn that runs.')
+      .optional(),
+    admitted: s
+      .list(
+        z.object({name: s.text(253, 'Name.'), uid: s.text(64, 'UID.'), sequence: int64('Number at admission.')}),
+        33,
+        'Turns that were given a number and have not ended.',
+      )
+      .optional(),
+    queued: s.integer(0, 1000, 'Turns that wait.').optional(),
+    turns: s.integer(0, 2147483647, 'Turns that ended.').optional(),
+    questions: s.integer(0, 1000, 'Questions that are open.').optional(),
+    runner: runner.describe('What the runner reported.').optional(),
+    stoppedReason: z.enum(STOPPED_REASONS).describe('Why it has no pod, or ended.').optional(),
+    idleSince: s.time('When it last became idle.').optional(),
+    startingSince: s.time('When the present start began.').optional(),
+    finishedAt: s.time('When it was closed or failed.').optional(),
+    timeline: s
+      .list(
+        z.object({
+          time: s.time('When.'),
+          event: s.text(64, 'What, one word.'),
+          actor: s.text(253, 'Who, if declared.').optional(),
+          note: s.text(256, 'More.').optional(),
+        }),
+        20,
+        'Latest steps of its life.',
+      )
+      .optional(),
+    conditions: s.conditions.optional(),
+  }),
+  conditions: defineConditions({
+    types: {
+      Ready: {polarity: 'normal', means: 'The session can take input: it runs, waits or sleeps.'},
+      Complete: {polarity: 'normal', means: 'The session ended as asked.'},
+      Failed: {polarity: 'abnormal', means: 'The session cannot go on; spec.restart leads out.'},
+      Reconciling: {polarity: 'abnormal', means: 'The controller is bringing it to what is desired.'},
+      Stalled: {polarity: 'abnormal', means: 'Nothing goes on until somebody changes something.'},
+      NodeUnreachable: {
+        polarity: 'abnormal',
+        means: 'The node of the pod does not answer; the turn may still be running there.',
+      },
+      NetworkNotIsolated: {
+        polarity: 'abnormal',
+        means: 'The network policy did not take hold; the agent is not started.',
+      },
+      ImagePullWaiting: {polarity: 'abnormal', means: 'An image is still being pulled.'},
+      RunnerRestarting: {polarity: 'abnormal', means: 'The runner of the pod is being started again.'},
+      AgentUnresponsive: {polarity: 'abnormal', means: 'The process beside the agent does not answer.'},
+      ToolsNotConnected: {polarity: 'abnormal', means: 'The agent did not ask for the tools of the platform.'},
+      VolumeNotWritable: {polarity: 'abnormal', means: 'The agent cannot write its workspace or home folder.'},
+      SeedIncomplete: {
+        polarity: 'abnormal',
+        means: 'Seeding began and did not end; the workspace is not seeded again.',
+      },
+      ConversationRebuilt: {
+        polarity: 'abnormal',
+        means: 'The agent lost its conversation; it was rebuilt from the archive.',
+      },
+    },
+    reasons: {
+      Pending: {means: 'The session waits to be started.', event: 'none'},
+      AgentNotFound: {means: 'No Agent of that name exists: create it.', event: 'Warning'},
+      AgentNotPublished: {means: 'The Agent has no published revision: read its conditions.', event: 'Warning'},
+      ModelNotAllowed: {
+        means: 'The Agent does not allow that model: choose one that the message lists.',
+        event: 'Warning',
+      },
+      Starting: {means: 'The pod is being started.', event: 'none'},
+      PodCreated: {means: 'A pod was made for this attempt.', event: 'Normal'},
+      Idle: {means: 'The agent waits for input.', event: 'none'},
+      Running: {means: 'A turn runs.', event: 'none'},
+      NeedsInput: {means: 'The agent waits for an answer: see its Questions.', event: 'Normal'},
+      Sleeping: {means: 'No pod; workspace and conversation are kept; a turn wakes it.', event: 'Normal'},
+      Closing: {means: 'The session is ending.', event: 'none'},
+      Closed: {means: 'The session ended.', event: 'Normal'},
+      Cancelled: {means: 'The session was cancelled.', event: 'Normal'},
+      Archived: {means: 'The session is put away; desired: Active brings it back.', event: 'Normal'},
+      StartFailed: {
+        means: 'The agent did not start within limits.start; the message says what happened.',
+        event: 'Warning',
+      },
+      CommandNotFound: {
+        means: 'The command does not exist in the image or cannot be executed: correct spec.command of the Agent.',
+        event: 'Warning',
+      },
+      AgentNotAcp: {
+        means: 'The agent did not speak ACP on its standard output: check command and args.',
+        event: 'Warning',
+      },
+      InitializeTimeout: {
+        means: 'The agent did not answer initialize within the limit: check command, or raise limits.start.',
+        event: 'Warning',
+      },
+      AuthenticationRequired: {means: 'The agent wants a login: set harness.authMethod or its key.', event: 'Warning'},
+      AgentExited: {means: 'The agent process ended; the message gives code and last output.', event: 'Warning'},
+      AgentKilled: {means: 'The agent process was ended by a signal.', event: 'Warning'},
+      OutOfMemory: {
+        means: 'The agent ran out of memory: raise resources.limits.memory of the Agent.',
+        event: 'Warning',
+      },
+      ImagePull: {means: 'An image cannot be pulled; the message gives the cause.', event: 'Warning'},
+      ImagePullWaiting: {
+        means: 'An image has been pulling for 20 s or more; another pull may be before it.',
+        event: 'Warning',
+      },
+      PodRejected: {means: 'The API server refuses the pod; the message gives the cause.', event: 'Warning'},
+      Unschedulable: {means: 'No node can take the pod; the message gives the cause.', event: 'Warning'},
+      QuotaExceeded: {means: 'A ResourceQuota is used up: raise it or end other sessions.', event: 'Warning'},
+      SecretNotFound: {means: 'A Secret or ConfigMap that the pod mounts is missing: create it.', event: 'Warning'},
+      PodMutated: {means: 'Something changed the pod that was asked for; it was deleted.', event: 'Warning'},
+      PodForeign: {means: 'Another pod had the name of ours; it was deleted.', event: 'Warning'},
+      PodLost: {means: 'The pod went away without being asked to; a new attempt follows.', event: 'Warning'},
+      Evicted: {means: 'The node evicted the pod.', event: 'Warning'},
+      NodeLost: {means: 'The node of the pod is gone.', event: 'Warning'},
+      NodeUnreachable: {
+        means: 'The node does not answer; the turn stays as it is until the node is back or the pod is gone.',
+        event: 'Warning',
+      },
+      WorkspaceLost: {
+        means: 'The volume is gone; it is never replaced silently. Raise spec.restart to go on with an empty one.',
+        event: 'Warning',
+      },
+      NetworkNotIsolated: {
+        means: 'A port that no policy allows could be reached: is a NetworkPolicy plugin running?',
+        event: 'Warning',
+      },
+      RunnerRestarting: {means: 'The runner ended and is being started again in place.', event: 'Warning'},
+      AgentUnresponsive: {means: 'No sign of life for 15 s; the agent is being ended.', event: 'Warning'},
+      ToolsNotConnected: {
+        means: 'The agent did not list the tools within 10 s; it goes on without them.',
+        event: 'Warning',
+      },
+      VolumeNotWritable: {
+        means: 'The volume ignores fsGroup or is read-only: use another storage class.',
+        event: 'Warning',
+      },
+      SeedIncomplete: {
+        means: 'The volume holds content but no seed marker: delete the volume claim to seed anew.',
+        event: 'Warning',
+      },
+      ConversationRebuilt: {
+        means: 'The agent could not resume; it was told the end of the transcript.',
+        event: 'Warning',
+      },
+      RuntimeSwitched: {
+        means: 'Image volumes are missing here; the runtime is copied by an init container.',
+        event: 'Warning',
+      },
+      Deadline: {means: 'A limit of the Agent was reached.', event: 'Warning'},
+    },
+  }),
+  columns: [
+    {name: 'Phase', type: 'string', jsonPath: '.status.phase', description: 'Where it stands.'},
+    {
+      name: 'Ready',
+      type: 'string',
+      jsonPath: '.status.conditions[?(@.type=="Ready")].status',
+      description: 'Whether it takes input.',
+    },
+    {name: 'Agent', type: 'string', jsonPath: '.spec.agent', description: 'Agent that runs.'},
+    {name: 'Turns', type: 'integer', jsonPath: '.status.turns', description: 'Turns that ended.'},
+    {name: 'Reason', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].reason', description: 'Why.'},
+    {name: 'Pod', type: 'string', jsonPath: '.status.pod.name', description: 'Present pod.', priority: 1},
+    {name: 'Title', type: 'string', jsonPath: '.spec.title', description: 'Title.', priority: 1},
+    {
+      name: 'Message',
+      type: 'string',
+      jsonPath: '.status.conditions[?(@.type=="Ready")].message',
+      description: 'More.',
+      priority: 1,
+    },
+    {name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp', description: 'Age.'},
+  ],
+  selectableFields: ['.spec.agent', '.spec.desired', '.status.phase'],
+  rootRules: [terminalPhases(SESSION_TERMINAL)],
+});

@@ -4,6 +4,8 @@ export type ApiErrorKind =
   | 'NotFound'
   /** 404 because the namespace does not exist. */
   | 'NamespaceNotFound'
+  /** 404 because the API server does not know the kind (CRD missing); says nothing about the object. */
+  | 'NotServed'
   /** 409 on create: the name is taken by a live object. */
   | 'AlreadyExists'
   /** 409 on create: the name is taken by an object that is being deleted; wait, do not adopt. */
@@ -32,6 +34,8 @@ export type ApiErrorKind =
   | 'Throttled'
   /** 5xx, a broken connection or a time-out: nothing is known about the outcome of a write. */
   | 'Unavailable'
+  /** Not sent: this process may not write now (it is not the leader). */
+  | 'NotLeader'
   /** The caller's signal was aborted. */
   | 'Aborted'
   /** Anything else. */

@@ -97,7 +97,12 @@ export interface Client extends LiveReader {
   /** 404 is thrown as `NotFound`; resolves when accepted, the object may still be terminating. */
   delete<T extends KubeObject>(resource: Resource<T>, ref: ObjectRef, options?: DeleteOptions): Promise<void>;
   /** Conditional JSON Patch of the status subresource: `TestFailed` when a test does not hold. */
-  patchStatusJson<T extends KubeObject>(resource: Resource<T>, ref: ObjectRef, patch: JsonPatch, options?: WriteOptions): Promise<T>;
+  patchStatusJson<T extends KubeObject>(
+    resource: Resource<T>,
+    ref: ObjectRef,
+    patch: JsonPatch,
+    options?: WriteOptions,
+  ): Promise<T>;
   /** Merge patch of the status, guarded by resourceVersion: `Conflict` when stale. The body is the content of `status`; null removes a field. */
   patchStatusMerge<T extends KubeObject>(
     resource: Resource<T>,
@@ -113,7 +118,12 @@ export interface Client extends LiveReader {
     options?: WriteOptions,
   ): Promise<T>;
   /** Conditional JSON Patch of the main resource (labels, owner references, finalizers, data). */
-  patchJson<T extends KubeObject>(resource: Resource<T>, ref: ObjectRef, patch: JsonPatch, options?: WriteOptions): Promise<T>;
+  patchJson<T extends KubeObject>(
+    resource: Resource<T>,
+    ref: ObjectRef,
+    patch: JsonPatch,
+    options?: WriteOptions,
+  ): Promise<T>;
   /** Server-side apply under this process's field manager, for shared per-Agent objects; `force` takes over fields of others. */
   apply<T extends KubeObject>(
     resource: Resource<T>,
@@ -171,7 +181,10 @@ export interface Cache<T extends KubeObject> {
    * Wait until `probe` returns something other than undefined; it runs at once and after each change (only of `ref`, where given).
    * Undefined on time-out or abort; what `probe` throws rejects.
    */
-  waitUntil<R>(probe: () => R | undefined, options: WaitOptions & {ref?: ObjectRef | undefined}): Promise<R | undefined>;
+  waitUntil<R>(
+    probe: () => R | undefined,
+    options: WaitOptions & {ref?: ObjectRef | undefined},
+  ): Promise<R | undefined>;
 }
 
 /** How one resource is cached. */

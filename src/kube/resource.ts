@@ -13,7 +13,7 @@ export interface Resource<T extends KubeObject> {
 }
 
 /** Describe a kind; objects of it are trusted as typed, because the server has validated them. */
-export function defineResource<T extends KubeObject>(names: Omit<Resource<T>, 'objectType'>): Resource<T> {
+export function kubeResource<T extends KubeObject>(names: Omit<Resource<T>, 'objectType'>): Resource<T> {
   return Object.freeze({...names});
 }
 

@@ -1,6 +1,6 @@
 import type {z} from 'zod';
 import type {ConditionSet} from './conditions.ts';
-import {GROUP, VERSION} from './meta.ts';
+import {GROUP, MAX_NAME, VERSION} from './meta.ts';
 
 /** A CEL rule as the CRD carries it. */
 export interface Rule {
@@ -37,13 +37,17 @@ export interface ResourceDefinition<Spec extends z.ZodObject, Status extends z.Z
   conditions: C;
   columns: Column[];
   selectableFields: string[];
+  /** Longest `metadata.name`; 48, so that children fit, but for kinds whose names are generated and have no children. */
+  maxName: number;
   /** Root rules: transition rules only, for ever (they never ratchet). */
   rootRules: Rule[];
 }
 
 /** Declares a kind. */
 export function defineResource<Spec extends z.ZodObject, Status extends z.ZodObject, C extends ConditionSet>(
-  definition: Omit<ResourceDefinition<Spec, Status, C>, 'group' | 'version' | 'namespaced'>,
+  definition: Omit<ResourceDefinition<Spec, Status, C>, 'group' | 'version' | 'namespaced' | 'maxName'> & {
+    maxName?: number;
+  },
 ): ResourceDefinition<Spec, Status, C> {
-  return {group: GROUP, version: VERSION, namespaced: true, ...definition};
+  return {group: GROUP, version: VERSION, namespaced: true, maxName: MAX_NAME, ...definition};
 }

@@ -13,6 +13,7 @@ export const Question = defineResource({
   plural: 'questions',
   singular: 'question',
   shortNames: ['cq'],
+  maxName: 63,
   description: 'A Question is something an agent waits for; answer it by setting spec.answer.',
   spec: s.k8s(
     z.object({

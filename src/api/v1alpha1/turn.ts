@@ -22,6 +22,7 @@ export const Turn = defineResource({
   plural: 'turns',
   singular: 'turn',
   shortNames: ['cturn'],
+  maxName: 63,
   description: 'A Turn is one input to a Session and its outcome; the queue of a Session is the set of its Turns.',
   spec: s.k8s(
     z.object({

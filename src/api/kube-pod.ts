@@ -105,6 +105,7 @@ export interface Volume {
   readonly secret?:
     | {
         readonly secretName: string;
+        readonly optional?: boolean | undefined;
         readonly items?: readonly {readonly key: string; readonly path: string}[] | undefined;
         readonly defaultMode?: number | undefined;
       }
@@ -112,6 +113,7 @@ export interface Volume {
   readonly configMap?:
     | {
         readonly name: string;
+        readonly optional?: boolean | undefined;
         readonly items?: readonly {readonly key: string; readonly path: string}[] | undefined;
         readonly defaultMode?: number | undefined;
       }

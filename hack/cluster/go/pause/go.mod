@@ -1,0 +1,3 @@
+module carrel.dev/hack/cluster/pause
+
+go 1.26.0

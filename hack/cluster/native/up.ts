@@ -1,0 +1,125 @@
+import {mkdir} from 'node:fs/promises';
+import {basename, join} from 'node:path';
+import {say, step} from '../../progress.ts';
+import {type Binaries, ensureBinaries} from '../build.ts';
+import {run, runAny} from '../command.ts';
+import {installPackages, requirePrerequisites} from '../packages.ts';
+import type {UpOptions} from '../provider.ts';
+import type {Settings} from '../settings.ts';
+import {waitFor} from '../wait.ts';
+import {ADDON_DEPLOYMENTS, addons} from './addons.ts';
+import {CONTROL_PLANE, ensureControlPlaneProcess, stopControlPlaneProcess, waitForApiServer} from './control-plane.ts';
+import {imagePlans, pushImage} from './images.ts';
+import {type Layout, layoutOf, MAX_NODES, nodeLayout} from './layout.ts';
+import {ensureControlPlaneNetwork, ensureSwitch, removeNodeNetwork, setNodeLink} from './network.ts';
+import {killNode, startNode} from './node.ts';
+import {ensurePki} from './pki.ts';
+import {type ClusterRecord, findSlot, readRecord, writeRecord} from './record.ts';
+
+type Started = {layout: Layout; record: ClusterRecord; binaries: Binaries};
+
+/** Brings a cluster to what was asked for, from nothing, from a crash, or from a running one. */
+export async function up(settings: Settings, options: UpOptions): Promise<Started> {
+  checkOptions(options);
+  await requirePrerequisites();
+  await installPackages();
+  for (const kernelModule of ['overlay', 'br_netfilter', 'veth', 'nf_tables']) await runAny('modprobe', ['-q', kernelModule]); // often built in
+  const binaries = await ensureBinaries(settings.cache);
+  const {layout, record} = await prepare(settings, options, binaries);
+  const kubectl = (args: readonly string[], stdin?: string) =>
+    run(join(binaries.folders.kubernetes, 'kubectl'), ['--kubeconfig', layout.kubeconfig, ...args], stdin === undefined ? {} : {stdin});
+  await step('start the control plane', async () => {
+    await ensurePki(layout);
+    await ensureSwitch(layout);
+    await ensureControlPlaneNetwork(layout, record.nodes);
+    for (const name of CONTROL_PLANE.slice(0, 3)) {
+      await ensureControlPlaneProcess(layout, name, {binaries, apiserverArgs: record.apiserverArgs});
+    }
+    record.images = await ensureImages(layout, record, binaries);
+    await writeRecord(settings.state, options.name, record);
+    await waitForApiServer(layout, binaries);
+    for (const name of CONTROL_PLANE.slice(3)) {
+      await ensureControlPlaneProcess(layout, name, {binaries, apiserverArgs: record.apiserverArgs});
+    }
+  });
+  const since = new Date();
+  await step(`start ${record.nodes} nodes`, async () => {
+    for (let i = 1; i <= record.nodes; i++) {
+      await startNode(layout, nodeLayout(layout, i), {binaries, nodes: record.nodes});
+      await setNodeLink(layout, nodeLayout(layout, i), 'up');
+    }
+    const image = (name: string) => record.images[`carrel-cluster/${name}`] ?? '';
+    const images = {coredns: image('coredns'), provisioner: image('local-path-provisioner'), busybox: image('busybox')};
+    await kubectl(['apply', '--server-side', '--force-conflicts', '-f', '-'], JSON.stringify(addons(layout, images)));
+    for (let i = 1; i <= record.nodes; i++) await waitForNode(kubectl, nodeLayout(layout, i).name, since);
+  });
+  await step('start DNS and volumes', async () => {
+    for (const deployment of ADDON_DEPLOYMENTS) {
+      const [namespace = '', name = ''] = deployment.split('/');
+      await kubectl(['-n', namespace, 'rollout', 'status', `deployment/${name}`, '--timeout=180s']);
+    }
+  });
+  return {layout, record, binaries};
+}
+
+type Kubectl = (args: readonly string[], stdin?: string) => Promise<string>;
+
+/** Waits until a node is Ready and has said so after `since`: the status from before a crash does not count. */
+export async function waitForNode(kubectl: Kubectl, name: string, since: Date): Promise<void> {
+  await waitFor(`node ${name} Ready`, {timeoutMs: 120_000, everyMs: 500}, async () => {
+    const renewed = await kubectl(['-n', 'kube-node-lease', 'get', 'lease', name, '-o', 'jsonpath={.spec.renewTime}']);
+    if (new Date(renewed) < since) return false;
+    const ready = '{.status.conditions[?(@.type=="Ready")].status}';
+    return (await kubectl(['get', 'node', name, '-o', `jsonpath=${ready}`])) === 'True';
+  });
+}
+
+function checkOptions({name, nodes}: UpOptions): void {
+  if (!/^[a-z][a-z0-9-]{0,30}$/.test(name)) throw new Error(`--name ${name}: allowed are a-z, 0-9 and -, starting with a letter, at most 31 characters`);
+  if (nodes !== undefined && !(Number.isInteger(nodes) && nodes >= 1 && nodes <= MAX_NODES)) {
+    throw new Error(`--nodes ${nodes}: allowed are 1 to ${MAX_NODES}`);
+  }
+}
+
+/** Writes down what the cluster shall be, and ends what of the running one does not fit. */
+async function prepare(settings: Settings, options: UpOptions, binaries: Binaries): Promise<{layout: Layout; record: ClusterRecord}> {
+  const {state} = settings;
+  const old = await readRecord(state, options.name);
+  const build = Object.values(binaries.folders).map((folder) => basename(folder)).join(' ');
+  const record: ClusterRecord = {
+    slot: old?.slot ?? (await findSlot(state)),
+    nodes: options.nodes ?? old?.nodes ?? 2,
+    apiserverArgs: options.apiserverArgs ?? old?.apiserverArgs ?? [],
+    build,
+    images: old?.build === build ? old.images : {},
+  };
+  const layout = layoutOf(state, options.name, record.slot);
+  await writeRecord(state, options.name, record);
+  await mkdir(layout.logs, {recursive: true});
+  if (old && old.build !== build) {
+    say('the binaries have changed: all processes are started anew');
+    for (let i = 1; i <= old.nodes; i++) await killNode(layout, nodeLayout(layout, i));
+    for (const name of [...CONTROL_PLANE].reverse()) await stopControlPlaneProcess(layout, name);
+  }
+  if (old && old.apiserverArgs.join(' ') !== record.apiserverArgs.join(' ')) await stopControlPlaneProcess(layout, 'kube-apiserver');
+  for (let i = record.nodes + 1; i <= (old?.nodes ?? 0); i++) {
+    await killNode(layout, nodeLayout(layout, i));
+    await removeNodeNetwork(layout, nodeLayout(layout, i));
+    const kubectl = join(binaries.folders.kubernetes, 'kubectl');
+    await runAny(kubectl, ['--kubeconfig', layout.kubeconfig, '--request-timeout=5s', 'delete', 'node', `n${i}`, '--ignore-not-found']);
+  }
+  return {layout, record};
+}
+
+/** Pushes the cluster's own images, unless the registry has them. */
+async function ensureImages(layout: Layout, record: ClusterRecord, binaries: Binaries): Promise<Record<string, string>> {
+  const crane = join(binaries.folders.crane, 'crane');
+  await waitFor('the registry', {timeoutMs: 30_000, everyMs: 100}, async () => (await fetch(`http://${layout.registry}/v2/`)).ok);
+  const images: Record<string, string> = {};
+  for (const plan of imagePlans(binaries)) {
+    const known = record.images[plan.repository];
+    const there = known !== undefined && (await runAny(crane, ['digest', '--insecure', known])).code === 0;
+    images[plan.repository] = there ? known : await pushImage(layout.registry, crane, plan);
+  }
+  return images;
+}

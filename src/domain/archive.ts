@@ -1,0 +1,34 @@
+import type {Append, Appended, Page} from '../api/wire/archive.ts';
+
+/** The archive as its callers see it: appends are exactly-once by (source, epoch, number), reads come in order. */
+export interface Archive {
+  /** Throws `ArchiveError` when it could not be stored; may be repeated. */
+  append(batch: Append, signal?: AbortSignal): Promise<Appended>;
+  /** Records after the number `after` (0 = from the beginning), at most `limit`; `next` is absent at the end. */
+  read(query: ArchiveQuery, signal?: AbortSignal): Promise<Page>;
+  /** The last records, together at most `bytes` of text. */
+  tail(query: {sessionUid: string; bytes: number}, signal?: AbortSignal): Promise<Page>;
+}
+
+/** What to read of one Session. */
+export interface ArchiveQuery {
+  readonly sessionUid: string;
+  readonly after: number;
+  readonly limit: number;
+  /** Only records of this turn. */
+  readonly turnUid?: string | undefined;
+}
+
+/** Why the archive did not do it: `Unavailable` may be repeated, `Refused` may not, `Gap` says what it has. */
+export class ArchiveError extends Error {
+  override readonly name = 'ArchiveError';
+  readonly kind: 'Unavailable' | 'Refused' | 'Gap';
+  /** With `Gap`: the highest number that is stored. */
+  readonly acked: number | undefined;
+
+  constructor(kind: 'Unavailable' | 'Refused' | 'Gap', message: string, options?: {acked?: number; cause?: unknown}) {
+    super(message, {cause: options?.cause});
+    this.kind = kind;
+    this.acked = options?.acked;
+  }
+}

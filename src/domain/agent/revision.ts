@@ -38,9 +38,12 @@ export function revisionData(agent: AgentObject, range: UidRange): RevisionData 
   };
 }
 
-/** Hash over what runs: the generation does not count, so a spec that comes back finds its old revision. */
-export function revisionHash(data: RevisionData): string {
-  return canonicalHash({agent: data.agent, uid: data.uid, spec: data.spec}).slice(0, 10);
+/** What a revision's name vouches for. The generation does not count, so a spec that comes back finds its old revision. */
+const Hashed = z.object({agent: z.unknown(), uid: z.unknown(), spec: z.unknown()});
+
+/** Hash over the content as it is stored, before any default of a later version is filled in. */
+export function revisionHash(stored: unknown): string {
+  return canonicalHash(Hashed.parse(stored)).slice(0, 10);
 }
 
 /** `<agent>-<uid8>-<hash>`: a name that can only mean one content. */
@@ -75,5 +78,7 @@ export type RevisionProblem = 'Unreadable' | 'HashMismatch';
 export function parseRevision(object: ControllerRevision): {data: RevisionData} | {problem: RevisionProblem} {
   const parsed = RevisionData.safeParse(object.data);
   if (!parsed.success) return {problem: 'Unreadable'};
-  return revisionName(parsed.data) === object.metadata.name ? {data: parsed.data} : {problem: 'HashMismatch'};
+  const {agent} = parsed.data;
+  const name = `${agent.name}-${uid8(agent.uid)}-${revisionHash(object.data)}`;
+  return name === object.metadata.name ? {data: parsed.data} : {problem: 'HashMismatch'};
 }

@@ -61,7 +61,8 @@ const CONTAINER_FIELDS: readonly (readonly [string, (container: Container) => un
   ['command', (c) => c.command],
   ['args', (c) => c.args ?? []],
   ['restartPolicy', (c) => c.restartPolicy],
-  ['env', (c) => c.env ?? []],
+  // The server leaves empty values out of its reply.
+  ['env', (c) => (c.env ?? []).map((e) => [e.name, e.value ?? '', e.valueFrom ?? null])],
   ['securityContext', (c) => c.securityContext],
   [
     'volumeMounts',

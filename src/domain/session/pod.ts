@@ -189,7 +189,7 @@ function agent(input: PodInput): Container {
     command: [PATH.init, '--', PATH.node, `${PATH.app}/${ENTRY.shim}`],
     workingDir: '/',
     env: [...blanked, ...secrets],
-    resources: revision.spec.resources,
+    resources: amounts(revision.spec.resources),
     securityContext: rights(revision.uid),
     volumeMounts: [
       {
@@ -203,5 +203,19 @@ function agent(input: PodInput): Container {
       {name: VOLUME.data, mountPath: PATH.home, subPath: DATA.home},
       {name: VOLUME.tmp, mountPath: '/tmp'},
     ],
+  };
+}
+
+type Amounts = Record<string, string>;
+
+/** Requests and limits without the members that are not set. */
+function amounts(resources: RevisionData['spec']['resources']): {requests?: Amounts; limits?: Amounts} {
+  const set = (of: {cpu?: string | undefined; memory?: string | undefined}): Amounts => ({
+    ...(of.cpu === undefined ? {} : {cpu: of.cpu}),
+    ...(of.memory === undefined ? {} : {memory: of.memory}),
+  });
+  return {
+    ...(resources.requests === undefined ? {} : {requests: set(resources.requests)}),
+    ...(resources.limits === undefined ? {} : {limits: set(resources.limits)}),
   };
 }

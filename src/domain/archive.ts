@@ -7,11 +7,13 @@ export interface Archive {
   /** Records after the number `after` (0 = from the beginning), at most `limit`; `next` is absent at the end. */
   read(query: ArchiveQuery, signal?: AbortSignal): Promise<Page>;
   /** The last records, together at most `bytes` of text. */
-  tail(query: {sessionUid: string; bytes: number}, signal?: AbortSignal): Promise<Page>;
+  tail(query: {namespace: string; sessionUid: string; bytes: number}, signal?: AbortSignal): Promise<Page>;
 }
 
 /** What to read of one Session. */
 export interface ArchiveQuery {
+  /** Namespace of the Session: records are kept by namespace and UID. */
+  readonly namespace: string;
   readonly sessionUid: string;
   readonly after: number;
   readonly limit: number;

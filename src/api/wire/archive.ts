@@ -6,8 +6,9 @@ import {TranscriptRecord} from './runner.ts';
  *
  * `POST /archive/v1/append` takes an `Append` and answers `Appended`. A source numbers its records 1, 2, 3, ... within an
  * epoch; a record that is stored already is skipped, a gap is refused (409 with `acked`), so an append may be repeated.
- * `GET /archive/v1/sessions/{sessionUid}/records?after=<n>&limit=<n>&turn=<uid>` answers `Page`; `after` is the number
- * that the archive gave. `GET .../tail?bytes=<n>` answers a `Page` with the last records.
+ * `GET /archive/v1/sessions/{namespace}/{sessionUid}/records?after=<n>&limit=<n>&turn=<uid>` answers `Page`; `after` is the
+ * number that the archive gave. `GET .../tail?bytes=<n>` answers a `Page` with the last records: as many as fit, at least one.
+ * Errors are `ArchiveProblem`; codes: `gap` (with `acked`), `invalid`, `too_large`, `refused`, `no_verdict`, `busy`, `storage`.
  */
 
 export const Append = z.object({
@@ -32,3 +33,7 @@ export type StoredRecord = z.infer<typeof StoredRecord>;
 /** Records in order. `next` is the `after` of the following page; absent = no more now. */
 export const Page = z.object({records: z.array(StoredRecord), next: z.number().int().optional()});
 export type Page = z.infer<typeof Page>;
+
+/** Why the archive did not do it. */
+export const ArchiveProblem = z.object({code: z.string(), message: z.string(), acked: z.number().int().optional()});
+export type ArchiveProblem = z.infer<typeof ArchiveProblem>;

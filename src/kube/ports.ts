@@ -1,14 +1,16 @@
 // Everything that controllers, gateway and egress may hold on to. The functions that make these things:
-//   connection.ts  inCluster(files, clock), fromKubeconfig(path)          -> Connection
+//   connection.ts  inCluster(files)                                       -> Connection   (kubeconfig.ts: fromKubeconfig, tests and tools)
 //   client.ts      createClient({connection, fieldManager, log, ...})     -> Client
 //   cache.ts       createCaches({connection, log, ...})                   -> Caches
-//   controller.ts  defineController({...}), runControllers({...})
+//   controller.ts  defineController({...}), watch({...})                  -> ControllerDefinition; .start(runtime) in bin
 //   status.ts      writeStatus(...)          conditions: src/api/condition-list.ts
 //   events.ts      createRecorder({...})                                  -> Recorder
-//   builtin.ts      Pod, PersistentVolumeClaim, Secret, Lease, ... as Resource<T>
+//   kinds.ts       Agents, Sessions, Turns, Questions; reviews.ts: TokenReviews, SubjectAccessReviews
+//   builtin.ts     Pods, PersistentVolumeClaim, Secret, Lease, ... as Resource<T>
 //   lease.ts       runLeader({...})                                       -> Leadership
 import type {Condition, KubeObject, Manifest, ObjectRef} from '../api/kube-object.ts';
 import type {Outcome} from '../api/outcome.ts';
+import type {Clock} from './clock.ts';
 import type {Resource} from './resource.ts';
 
 /** The part of pino that this layer uses. */
@@ -199,6 +201,8 @@ export interface CacheOptions<T extends KubeObject> extends Selection {
 export interface CachedReader {
   /** The cache of this resource; throws when it was never added. */
   of<T extends KubeObject>(resource: Resource<T>): Cache<T>;
+  /** The cache of this resource, or undefined when it was never added. */
+  find<T extends KubeObject>(resource: Resource<T>): Cache<T> | undefined;
 }
 
 /** All caches of a process. */
@@ -275,6 +279,8 @@ export interface ControllerRuntime {
   readonly events: Recorder;
   readonly log: Log;
   readonly metrics?: KubeMetrics;
+  /** Default: the machine's clock. */
+  readonly clock?: Clock;
 }
 
 /** A controller at work. */

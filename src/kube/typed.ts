@@ -1,5 +1,6 @@
 // The only file where a cast may stand: JSON that the API server has validated becomes the type that its resource names.
 import type {KubeObject} from '../api/kube-object.ts';
+import type {Cache} from './ports.ts';
 import {apiVersionOf, type Resource} from './resource.ts';
 
 /** JSON object, as parsed. */
@@ -42,4 +43,12 @@ export function asObject<T extends KubeObject>(resource: Resource<T>, json: unkn
 /** The `status` member of any object, as plain JSON. */
 export function statusOf(object: KubeObject): unknown {
   return (object as KubeObject & {status?: unknown}).status;
+}
+
+/** A cache found by the name of its resource holds objects of that resource's type. */
+export function sameResource<T extends KubeObject>(
+  _resource: Resource<T>,
+  found: Cache<KubeObject> | undefined,
+): Cache<T> | undefined {
+  return found as unknown as Cache<T> | undefined;
 }

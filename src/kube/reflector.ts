@@ -1,0 +1,257 @@
+// Keeps a store equal to the server, for ever:
+//
+//   no version --(WatchList, or paged list where that is refused)--> store replaced --+
+//        ^                                                                            v
+//        +-- 410, kind not served, or list older than relistMs -- watch from the version <--+
+//                                                                     |                     |
+//                                                                     +- any other end -----+  (with backoff)
+//
+// The store keeps serving its last content all the while.
+import type {KubeObject} from '../api/kube-object.ts';
+import type {Caller} from './caller.ts';
+import {listPages} from './client.ts';
+import {type Clock, pause} from './clock.ts';
+import type {Connection} from './connection.ts';
+import {ApiError} from './errors.ts';
+import {NoReply} from './http.ts';
+import {collectionPath, type Query, selectionQuery, withQuery} from './path.ts';
+import type {KubeMetrics, Log, Selection} from './ports.ts';
+import {type Resource, resourceName} from './resource.ts';
+import type {Store} from './store.ts';
+import {asObject, member, text} from './typed.ts';
+import {followWatch, type WatchEnd, type WatchEvent} from './watch.ts';
+
+/** Time limits of a reflector, in milliseconds. */
+export interface ReflectorTimes {
+  /** No byte on a watch for so long = dead; bookmarks come each 60 s and one may be late. */
+  readonly silenceMs: number;
+  /** List anew at the end of a watch when the last list is older: heals anything missed. */
+  readonly relistMs: number;
+  /** The initial events of a WatchList must be complete by then, else the paged list is used. */
+  readonly initialMs: number;
+}
+
+/** What a reflector needs. */
+export interface ReflectorParts<T extends KubeObject> {
+  readonly connection: Connection;
+  readonly call: Caller;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics?: KubeMetrics | undefined;
+  readonly random: () => number;
+  readonly times: ReflectorTimes;
+  readonly resource: Resource<T>;
+  readonly selection: Selection;
+  readonly store: Store<T>;
+  /** Something was seen: version, content or state of the watch. */
+  readonly progressed: () => void;
+}
+
+/** A running reflector. */
+export interface Reflector {
+  /** A watch is open. */
+  fresh(): boolean;
+  /** The first whole list is in. */
+  synced(): boolean;
+  stop(): Promise<void>;
+}
+
+interface State {
+  version: string | undefined;
+  listedAt: number;
+  listReason: string;
+  watchListRefused: boolean;
+  open: boolean;
+  synced: boolean;
+  /** Events or bookmarks since the stream was opened. */
+  heard: number;
+}
+
+/** Start keeping the store up to date. */
+export function startReflector<T extends KubeObject>(parts: ReflectorParts<T>): Reflector {
+  const stopping = new AbortController();
+  const state: State = {
+    version: undefined,
+    listedAt: Number.NEGATIVE_INFINITY,
+    listReason: 'start',
+    watchListRefused: false,
+    open: false,
+    synced: false,
+    heard: 0,
+  };
+  const running = run(parts, state, stopping.signal);
+  return {
+    fresh: () => state.open,
+    synced: () => state.synced,
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}
+
+const STABLE_MS = 10_000;
+
+async function run<T extends KubeObject>(parts: ReflectorParts<T>, state: State, signal: AbortSignal): Promise<void> {
+  const {clock, log} = parts;
+  const resource = resourceName(parts.resource);
+  let failures = 0;
+  while (!signal.aborted) {
+    const began = clock.monotonic();
+    state.heard = 0;
+    const end = await once(parts, state, signal);
+    state.open = false;
+    parts.progressed();
+    if (signal.aborted) return;
+    const stable = clock.monotonic() - began >= STABLE_MS;
+    failures = stable || (state.heard > 0 && end.reason === 'clean') ? 0 : failures + 1;
+    parts.metrics?.watchEnd(resource, end.reason);
+    forget(parts, state, end);
+    const delay = reconnectDelay(end, failures, parts.random());
+    const error = end.reason === 'refused' ? end.error.message : undefined;
+    const fields = {resource, reason: end.reason, failures, delayMs: Math.round(delay), error};
+    if (failures > 3) log.warn(fields, 'watch ended again');
+    else log.debug(fields, 'watch ended');
+    await pause(clock, delay, signal);
+  }
+}
+
+/** Milliseconds until the next attempt; at most 15 s, so that recovery is seen within 30 s. */
+export function reconnectDelay(end: WatchEnd, failures: number, random: number): number {
+  const asked = end.reason === 'refused' ? (end.error.facts.retryAfterSeconds ?? 0) * 1_000 : 0;
+  const base = failures === 0 ? 50 : Math.min(10_000, 100 * 2 ** failures);
+  return Math.max(asked, base) * (0.5 + random);
+}
+
+// What the end says about the version we hold.
+function forget<T extends KubeObject>(parts: ReflectorParts<T>, state: State, end: WatchEnd): void {
+  const drop = (reason: string) => {
+    state.version = undefined;
+    state.listReason = reason;
+  };
+  if (end.reason === 'expired') drop('expired');
+  else if (end.reason === 'refused' && end.error.kind === 'NotServed') drop('kind was missing');
+  else if (parts.clock.monotonic() - state.listedAt >= parts.times.relistMs) drop('periodic');
+}
+
+async function once<T extends KubeObject>(
+  parts: ReflectorParts<T>,
+  state: State,
+  signal: AbortSignal,
+): Promise<WatchEnd> {
+  try {
+    if (state.version === undefined && !state.watchListRefused) return await watchList(parts, state, signal);
+    if (state.version === undefined) {
+      const {resource, selection} = parts;
+      const all = await listPages(parts.call, resource, {selection, options: {signal, timeoutMs: 120_000}});
+      replaced(parts, state, all.items, all.resourceVersion);
+    }
+    const follower = (event: WatchEvent) => follow(parts, state, event);
+    return await stream(parts, state, {signal, query: {resourceVersion: state.version}, event: follower});
+  } catch (error) {
+    if (signal.aborted) return {reason: 'stopped'};
+    if (error instanceof ApiError) return {reason: 'refused', error};
+    if (error instanceof NoReply) return {reason: 'broken'};
+    // Nothing of an object may stop the copy: a fault of ours is logged and tried again, slower each time.
+    parts.log.error({resource: resourceName(parts.resource), err: error}, 'reflector failed');
+    return {reason: 'unreadable'};
+  }
+}
+
+async function watchList<T extends KubeObject>(
+  parts: ReflectorParts<T>,
+  state: State,
+  signal: AbortSignal,
+): Promise<WatchEnd> {
+  const initial = new Map<string, T>();
+  const late = new AbortController();
+  const cancel = parts.clock.after(parts.times.initialMs, () => late.abort());
+  let complete = false;
+  const event = (seen: WatchEvent) => {
+    if (complete) return follow(parts, state, seen);
+    state.heard++;
+    if (isInitialEnd(seen)) {
+      complete = true;
+      cancel();
+      replaced(parts, state, [...initial.values()], versionOf(seen));
+      return;
+    }
+    const object = asObject(parts.resource, seen.object);
+    if (object === undefined) return;
+    if (seen.type === 'DELETED') initial.delete(object.metadata.uid);
+    else if (seen.type !== 'BOOKMARK') initial.set(object.metadata.uid, object);
+  };
+  const query = {sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan'};
+  const end = await stream(parts, state, {signal: AbortSignal.any([signal, late.signal]), query, event});
+  cancel();
+  const refused = end.reason === 'refused' && end.error.kind === 'Invalid';
+  if (refused || (late.signal.aborted && !signal.aborted && !complete)) {
+    state.watchListRefused = true;
+    parts.log.info({resource: resourceName(parts.resource)}, 'the server has no WatchList: lists are paged');
+  }
+  return end;
+}
+
+async function stream<T extends KubeObject>(
+  parts: ReflectorParts<T>,
+  state: State,
+  watch: {signal: AbortSignal; query: Query; event: (event: WatchEvent) => void},
+): Promise<WatchEnd> {
+  const {resource, selection} = parts;
+  // Watches of many clients must not end all at once.
+  const timeoutSeconds = Math.round(300 * (1 + parts.random()));
+  const query = {...selectionQuery(selection), ...watch.query, watch: true, allowWatchBookmarks: true, timeoutSeconds};
+  return followWatch({
+    connection: parts.connection,
+    clock: parts.clock,
+    path: withQuery(collectionPath(resource, selection.namespace), query),
+    name: resourceName(resource),
+    signal: watch.signal,
+    silenceMs: parts.times.silenceMs,
+    opened() {
+      if (state.version !== undefined) state.open = true;
+      parts.progressed();
+    },
+    event: watch.event,
+  });
+}
+
+function replaced<T extends KubeObject>(
+  parts: ReflectorParts<T>,
+  state: State,
+  all: readonly T[],
+  version: string,
+): void {
+  parts.store.replace(all, version);
+  parts.metrics?.relist(resourceName(parts.resource), state.listReason);
+  state.version = version;
+  state.listedAt = parts.clock.monotonic();
+  state.synced = true;
+  state.open = !state.watchListRefused;
+  parts.progressed();
+}
+
+function follow<T extends KubeObject>(parts: ReflectorParts<T>, state: State, event: WatchEvent): void {
+  state.heard++;
+  const version = versionOf(event);
+  if (event.type === 'BOOKMARK') {
+    if (version !== '') parts.store.advance(version);
+  } else {
+    const object = asObject(parts.resource, event.object);
+    if (object === undefined || version === '') return;
+    if (event.type === 'DELETED') parts.store.remove(object);
+    else parts.store.upsert(object);
+  }
+  state.version = parts.store.version();
+  parts.progressed();
+}
+
+function versionOf(event: WatchEvent): string {
+  return text(member(event.object, 'metadata'), 'resourceVersion');
+}
+
+function isInitialEnd(event: WatchEvent): boolean {
+  if (event.type !== 'BOOKMARK') return false;
+  const annotations = member(member(event.object, 'metadata'), 'annotations');
+  return annotations['k8s.io/initial-events-end'] === 'true';
+}

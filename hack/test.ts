@@ -1,0 +1,58 @@
+import {spawnSync} from 'node:child_process';
+import {mkdtempSync, readFileSync, rmSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {z} from 'zod';
+import {prepare} from './environment.ts';
+import {ROOT} from './image/build.ts';
+
+/** `npm test`: everything; `npm test -- --unit`: what needs no cluster. Further arguments narrow to files whose path contains one. */
+const args = process.argv.slice(2);
+const filters = args.filter((a) => a !== '--unit');
+const total = {passed: 0, failed: 0};
+
+/** The part of a vitest report that is counted. */
+const Report = z.object({
+  numPassedTests: z.number(),
+  numFailedTests: z.number(),
+  numFailedTestSuites: z.number(),
+  success: z.boolean(),
+});
+
+try {
+  runProject('unit');
+  if (!args.includes('--unit')) {
+    await prepare();
+    runProject('integration');
+  }
+} catch (error) {
+  total.failed += 1;
+  process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+}
+if (total.passed === 0 && total.failed === 0) total.failed = 1;
+process.stdout.write(`${total.passed} passed, ${total.failed} failed\n`);
+process.exit(total.failed === 0 ? 0 : 1);
+
+/** Runs one vitest project and adds its figures; a file that cannot be loaded counts as a failure. */
+function runProject(project: 'unit' | 'integration'): void {
+  const folder = mkdtempSync(join(tmpdir(), 'carrel-test-'));
+  const file = join(folder, 'report.json');
+  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${file}`];
+  const order = project === 'integration' ? ['--no-file-parallelism'] : [];
+  const vitest = [
+    join(ROOT, 'node_modules/vitest/vitest.mjs'),
+    'run',
+    '--project',
+    project,
+    '--passWithNoTests',
+    ...reporters,
+    ...order,
+  ];
+  const result = spawnSync(process.execPath, [...vitest, ...filters], {cwd: ROOT, stdio: 'inherit'});
+  const report = Report.parse(JSON.parse(readFileSync(file, 'utf8')));
+  rmSync(folder, {recursive: true, force: true});
+  total.passed += report.numPassedTests;
+  total.failed += report.numFailedTests;
+  // A suite that failed without a failed test of its own could not be loaded or set up.
+  if (result.status !== 0 && report.numFailedTests === 0) total.failed += Math.max(1, report.numFailedTestSuites);
+}

@@ -82,7 +82,8 @@ function startController<T extends KubeObject>(spec: ControllerSpec<T>, runtime:
   const detach = [
     cache.subscribe((change) => {
       const object = change.new ?? change.old;
-      if (object !== undefined) queue.add(refKey(object.metadata), priorityOf(cache.synced(), change));
+      if (object === undefined || spec.wakes?.(change) === false) return;
+      queue.add(refKey(object.metadata), priorityOf(cache.synced(), change));
     }),
     ...(spec.watches ?? []).map((other) => other.attach(caches, (key) => queue.add(textOf(key), 'high'))),
   ];

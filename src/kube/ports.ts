@@ -252,6 +252,8 @@ export interface ControllerSpec<T extends KubeObject> {
   readonly resource: Resource<T>;
   /** Made with `watch(resource, enqueue)`. */
   readonly watches?: readonly AnyWatch[];
+  /** Which changes of an object wake its own key; default all. The first list and the resync always do. */
+  readonly wakes?: (change: Change<T>) => boolean;
   /** Keys worked on at once; default 4. One key is never worked on twice at once. */
   readonly workers?: number;
   /** Every object again, spread over this time; default 10 min; heals missed events. */

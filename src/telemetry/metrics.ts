@@ -1,4 +1,4 @@
-import {collectDefaultMetrics, Counter, Gauge, Histogram, Registry} from 'prom-client';
+import {Counter, collectDefaultMetrics, Gauge, Histogram, Registry} from 'prom-client';
 
 /** Every metric of every process: name, labels and help stand here and nowhere else. Labels never hold names of objects. */
 const METRICS = {

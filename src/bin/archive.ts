@@ -1,0 +1,58 @@
+import {mkdirSync} from 'node:fs';
+import {join} from 'node:path';
+import {createArchiveServer} from '../archive/server.ts';
+import {openSqliteStore} from '../archive/sqlite-store.ts';
+import {readArchiveConfig} from '../config/archive.ts';
+import {createTokenReviewer} from '../gateway/auth/token-review.ts';
+import {createHealthServer} from '../http/health.ts';
+import {closeGracefully, listen} from '../http/listen.ts';
+import {createClient} from '../kube/client.ts';
+import {systemClock} from '../kube/clock.ts';
+import {connectTo} from '../kube/connect.ts';
+import {createLogger} from '../telemetry/logger.ts';
+import {createMetrics} from '../telemetry/metrics.ts';
+
+const config = readArchiveConfig();
+const log = createLogger('archive', config.logLevel);
+const metrics = createMetrics();
+
+mkdirSync(config.data, {recursive: true});
+const store = openSqliteStore(join(config.data, 'archive.sqlite'));
+const connection = await connectTo(config.kubernetes);
+const client = createClient({connection, fieldManager: 'carrel-archive', log, metrics: metrics.kube});
+const server = createArchiveServer({
+  store,
+  callers: config.callers,
+  reviewToken: createTokenReviewer({client, clock: systemClock}),
+  log,
+  metrics: {
+    stored: (records) => metrics.counters.archiveRecords.inc(records),
+    gap: () => metrics.counters.archiveGaps.inc(),
+    answered: (route, status) => metrics.counters.httpRequests.inc({route, status}),
+  },
+});
+let stopping = false;
+const health = createHealthServer({
+  metrics: () => metrics.registry.metrics(),
+  async ready() {
+    if (stopping) return 'stopping';
+    await store.check();
+    return undefined;
+  },
+});
+
+const port = await listen(server, config.port);
+const healthPort = await listen(health, config.healthPort);
+log.info({port, healthPort, data: config.data, callers: config.callers}, 'archive is listening');
+
+for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void stop(signal));
+
+async function stop(signal: string): Promise<void> {
+  stopping = true;
+  log.info({signal}, 'stopping');
+  await closeGracefully(server, 10_000);
+  await store.close();
+  connection.close();
+  health.close();
+  health.closeAllConnections();
+}

@@ -1,0 +1,29 @@
+import {z} from 'zod';
+import {PORT} from '../api/pod.ts';
+import {commaList, commonVariables, kubernetesAccess, port, readEnvironment} from './environment.ts';
+
+const Variables = z.object({
+  ...commonVariables,
+  /** Folder of the archive's file, on its volume. */
+  CARREL_ARCHIVE_DATA: z.string().min(1).default('/data'),
+  /** User names that may call: gateway and controller, `system:serviceaccount:<namespace>:<name>`, between commas. */
+  CARREL_ARCHIVE_CALLERS: commaList.refine((list) => list.length > 0, 'name at least one user that may call'),
+  CARREL_ARCHIVE_PORT: port.default(PORT.archive),
+  CARREL_HEALTH_PORT: port.default(PORT.health),
+});
+
+/** Settings of the archive. */
+export type ArchiveConfig = ReturnType<typeof readArchiveConfig>;
+
+/** Reads and checks the environment of the archive. */
+export function readArchiveConfig(env: NodeJS.ProcessEnv = process.env) {
+  const v = readEnvironment(Variables, env);
+  return Object.freeze({
+    logLevel: v.CARREL_LOG_LEVEL,
+    kubernetes: kubernetesAccess(v),
+    data: v.CARREL_ARCHIVE_DATA,
+    callers: v.CARREL_ARCHIVE_CALLERS,
+    port: v.CARREL_ARCHIVE_PORT,
+    healthPort: v.CARREL_HEALTH_PORT,
+  });
+}

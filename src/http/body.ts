@@ -1,0 +1,33 @@
+import type {IncomingMessage} from 'node:http';
+
+/** The body is larger than allowed; answer 413. */
+export class BodyTooLarge extends Error {
+  override readonly name = 'BodyTooLarge';
+}
+
+/** Read a whole body of at most `maxBytes`. A larger one is refused at its announced length, before anything is buffered. */
+export async function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request) {
+    const bytes = Buffer.from(chunk);
+    size += bytes.length;
+    if (size > maxBytes) throw tooLarge(maxBytes);
+    chunks.push(bytes);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** Parse JSON of a body; undefined when it is none. */
+export function parseJson(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+function tooLarge(maxBytes: number): BodyTooLarge {
+  return new BodyTooLarge(`the body may hold at most ${maxBytes} bytes`);
+}

@@ -92,3 +92,8 @@ http://{{ include "carrel.name" . }}-archive.{{ .Release.Namespace }}.svc:8080
 {{- $ours := list (include "carrel.user" (dict "root" . "process" "controller")) (include "carrel.user" (dict "root" . "process" "gateway")) -}}
 [{{ range $i, $user := concat $ours .Values.policies.extraWriters }}{{ if $i }}, {{ end }}'{{ $user }}'{{ end }}]
 {{- end -}}
+
+{{/* The platform's own service accounts, which state authors and owners themselves; other writers are stamped. As a CEL list. */}}
+{{- define "carrel.stamped-by-themselves" -}}
+['{{ include "carrel.user" (dict "root" . "process" "controller") }}', '{{ include "carrel.user" (dict "root" . "process" "gateway") }}']
+{{- end -}}

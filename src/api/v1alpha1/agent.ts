@@ -103,7 +103,9 @@ const egressRule = s.k8s(
 );
 
 const amounts = (what: string) =>
-  z.object({cpu: s.quantity(`CPU ${what}.`).optional(), memory: s.quantity(`Memory ${what}.`).optional()});
+  z
+    .object({cpu: s.quantity(`CPU ${what}.`).optional(), memory: s.quantity(`Memory ${what}.`).optional()})
+    .describe(`What is ${what}.`);
 
 /** Agent: what may run. A valid one that is no draft is published as an immutable revision; sessions run a revision. */
 export const Agent = defineResource({

@@ -1,0 +1,65 @@
+/** Which layer may import which, and which packages it may use. A layer that is not here may not exist. */
+export const LAYERS: Readonly<
+  Record<string, {readonly layers: readonly string[]; readonly packages: readonly string[]}>
+> = {
+  /** The contract: schemas and constants. */
+  api: {layers: [], packages: ['zod']},
+  /** Decisions: no I/O, no clock, no environment. Hashing is arithmetic. */
+  domain: {layers: ['api'], packages: ['zod', 'node:crypto']},
+  telemetry: {layers: ['api'], packages: ['pino', 'prom-client', 'node:*']},
+  config: {layers: ['api', 'domain', 'telemetry'], packages: ['zod', 'node:*']},
+  /** Listening, body limits and health for every process with an HTTP port. */
+  http: {layers: ['api', 'domain', 'telemetry'], packages: ['zod', 'node:*']},
+  kube: {layers: ['api', 'domain', 'telemetry'], packages: ['zod', 'yaml', 'node:*']},
+  /** How controller and gateway speak to the archive. */
+  'archive-client': {layers: ['api', 'domain', 'telemetry'], packages: ['zod', 'node:*']},
+  controllers: {layers: ['api', 'domain', 'kube', 'telemetry'], packages: ['node:crypto']},
+  gateway: {
+    layers: ['api', 'domain', 'kube', 'telemetry', 'http', 'archive-client'],
+    packages: ['zod', 'lru-cache', 'fastify', '@modelcontextprotocol/*', 'node:*'],
+  },
+  archive: {layers: ['api', 'domain', 'kube', 'telemetry', 'http'], packages: ['zod', 'lru-cache', 'node:*']},
+  egress: {layers: ['api', 'domain', 'kube', 'telemetry', 'http'], packages: ['zod', 'lru-cache', 'node:*']},
+  /** In the session pod: no Kubernetes. */
+  runner: {layers: ['api', 'domain', 'telemetry', 'http'], packages: ['zod', '@agentclientprotocol/sdk', 'node:*']},
+  shim: {layers: ['api'], packages: ['node:*']},
+  /** The only places where parts are put together. */
+  bin: {
+    layers: [
+      'api',
+      'domain',
+      'telemetry',
+      'config',
+      'http',
+      'kube',
+      'archive-client',
+      'controllers',
+      'gateway',
+      'archive',
+      'egress',
+      'runner',
+      'shim',
+    ],
+    packages: ['node:*'],
+  },
+};
+
+/** Packages that one file alone may import, so that an upgrade is one file's business. */
+export const ONE_IMPORTER = [/^@modelcontextprotocol\/server/] as const;
+
+/** Names that say nothing about what is inside. */
+export const BANNED_NAMES = [
+  'utils',
+  'util',
+  'helpers',
+  'helper',
+  'common',
+  'manager',
+  'service',
+  'base',
+  'misc',
+  'types',
+] as const;
+
+/** Lines: half of all files stay below the first, none passes the second. */
+export const SIZE = {median: 120, most: 400} as const;

@@ -1,0 +1,123 @@
+import {describe, expect, it} from 'vitest';
+import {z} from 'zod';
+import {generatedFiles} from '../hack/generate/files.ts';
+import {type AnyResource, toCrd} from '../src/api/crd.ts';
+import {toStructural} from '../src/api/structural.ts';
+import {KINDS} from '../src/api/v1alpha1/index.ts';
+import {isJson, items, type Json, member, text} from '../src/kube/typed.ts';
+
+const kinds: readonly AnyResource[] = KINDS;
+
+interface Node {
+  readonly path: string;
+  readonly schema: Json;
+}
+
+/** Every node below a schema, the schema included. */
+function nodes(schema: Json, path: string): Node[] {
+  const below = Object.entries(member(schema, 'properties')).flatMap(([name, value]) =>
+    isJson(value) ? nodes(value, `${path}.${name}`) : [],
+  );
+  const inner = isJson(schema['items']) ? nodes(schema['items'], `${path}[]`) : [];
+  const values = isJson(schema['additionalProperties']) ? nodes(schema['additionalProperties'], `${path}{}`) : [];
+  return [{path, schema}, ...below, ...inner, ...values];
+}
+
+const allNodes = (kind: AnyResource): Node[] => [
+  ...nodes(toStructural(kind.spec), `${kind.kind}.spec`),
+  ...nodes(toStructural(kind.status), `${kind.kind}.status`),
+];
+
+describe.each(kinds.map((kind) => [kind.kind, kind] as const))('schema of %s', (_, kind) => {
+  it('describes every field', () => {
+    const silent = allNodes(kind).filter(
+      ({path, schema}) => !/(\[\]|\.spec|\.status)$/.test(path) && text(schema, 'description') === '',
+    );
+    expect(silent.map(({path}) => path)).toEqual([]);
+  });
+
+  it('bounds every text, list and map, so that rules stay affordable', () => {
+    const unbounded = allNodes(kind).filter(({schema}) => {
+      switch (text(schema, 'type')) {
+        case 'string':
+          return !('maxLength' in schema || 'enum' in schema);
+        case 'array':
+          return !('maxItems' in schema);
+        case 'integer':
+          return !('minimum' in schema);
+        case 'object':
+          return !('properties' in schema || 'maxProperties' in schema);
+        default:
+          return false;
+      }
+    });
+    expect(unbounded.map(({path}) => path)).toEqual([]);
+  });
+
+  it('has no list without its merge type', () => {
+    const wrong = allNodes(kind).filter(
+      ({schema}) => text(schema, 'type') === 'array' && !('x-kubernetes-list-type' in schema),
+    );
+    expect(wrong.map(({path}) => path)).toEqual([]);
+  });
+
+  it('has only transition rules at its root, because those never ratchet', () => {
+    expect(kind.rootRules.filter((rule) => !rule.rule.includes('oldSelf')).map((rule) => rule.message)).toEqual([]);
+  });
+
+  it('shows and selects only fields that exist', () => {
+    const known = new Set(allNodes(kind).map(({path}) => path.replace(kind.kind, '').replaceAll('[]', '')));
+    const columns = kind.columns.map((column) => column.jsonPath).filter((path) => !path.startsWith('.metadata.'));
+    const named = [...columns, ...kind.selectableFields].map((path) => path.replace(/\[\?\(.*?\)\]/g, ''));
+    expect(named.filter((path) => !known.has(path))).toEqual([]);
+    expect(kind.selectableFields.length).toBeLessThanOrEqual(8);
+  });
+
+  it('has the common conditions, and reasons that are one word', () => {
+    expect(Object.keys(kind.conditions.types)).toEqual(expect.arrayContaining(['Ready', 'Reconciling']));
+    expect(Object.keys(kind.conditions.reasons).filter((reason) => !/^[A-Z][A-Za-z]{1,62}$/.test(reason))).toEqual([]);
+    expect(Object.keys(kind.conditions.types).length).toBeLessThanOrEqual(16);
+  });
+
+  it('limits names by the schema', () => {
+    expect(JSON.stringify(toCrd(kind))).toContain(`"name":{"type":"string","maxLength":${kind.maxName},`);
+  });
+});
+
+describe('zod to structural schema', () => {
+  it.each([
+    ['a union', z.object({a: z.union([z.string(), z.number()])}), '$.a: anyOf is not structural'],
+    ['a nullable field', z.object({a: z.string().nullable()}), '$.a: nullable is not structural'],
+  ])('refuses %s and names the field', (_, schema, message) => {
+    expect(() => toStructural(schema)).toThrow(message);
+  });
+
+  it('keeps defaults and bounds, and drops what Kubernetes does not know', () => {
+    const schema = z.object({
+      at: z.iso.datetime().max(40),
+      n: z.int(),
+      map: z.record(z.string(), z.string().max(5)),
+      s: z.enum(['A']).default('A'),
+    });
+    expect(toStructural(schema)).toEqual({
+      type: 'object',
+      required: ['at', 'n', 'map'],
+      properties: {
+        at: {type: 'string', format: 'date-time', maxLength: 40},
+        n: {type: 'integer'},
+        map: {type: 'object', additionalProperties: {type: 'string', maxLength: 5}},
+        s: {type: 'string', enum: ['A'], default: 'A'},
+      },
+    });
+  });
+});
+
+describe('generated files', () => {
+  it('the chart carries every CRD of crds/', () => {
+    const names = [...generatedFiles().keys()]
+      .filter((path) => path.startsWith('crds/'))
+      .map((path) => path.slice('crds/'.length));
+    expect(names.filter((name) => !generatedFiles().has(`charts/carrel/templates/crds/${name}`))).toEqual([]);
+    expect(items({names}, 'names').length).toBe(kinds.length);
+  });
+});

@@ -64,7 +64,7 @@ export type Loopback = {
   /** Calls back at each answered `tools/list`; returns the unsubscribe function. */
   onToolsListed(callback: () => void): () => void;
   modelUsage(): ModelUsage;
-  /** Undefined when there was no model call yet, or the most recent one succeeded. */
+  /** Latest failed model call that no later success of the same model has made good: a title call by a small model cures nothing. */
   lastModelError(): ModelError | undefined;
   /** Findings with which the agent is not started: SecretNotFound, OriginMismatch. */
   findings(): Finding[];

@@ -22,9 +22,12 @@ export function agentController({range, release}: AgentControllerSettings): Cont
     name: 'agent',
     resource: Agents,
     watches: [
-      watch(ControllerRevisions, (revision) => {
-        const name = revision.metadata.labels?.[LABEL_AGENT];
-        return name === undefined ? [] : [{namespace: revision.metadata.namespace ?? '', name}];
+      watch({
+        resource: ControllerRevisions,
+        enqueue: (revision) => {
+          const name = revision.metadata.labels?.[LABEL_AGENT];
+          return name === undefined ? [] : [{namespace: revision.metadata.namespace ?? '', name}];
+        },
       }),
     ],
     async reconcile({object: agent, read, write, events, now}) {
@@ -47,7 +50,7 @@ export function agentController({range, release}: AgentControllerSettings): Cont
           release,
         );
       }
-      await writeStatus({client: write, resource: Agents, object: agent, status: plan.status});
+      await writeStatus({write, resource: Agents, object: agent, status: plan.status});
       if (plan.event !== undefined) events.record({regarding: agent, action: 'Publish', ...plan.event});
       return plan.outcome;
     },

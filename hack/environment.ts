@@ -18,6 +18,12 @@ export const RELEASE_NAMESPACE = 'carrel-system';
 /** Helm values that a script adds to those of the cluster. */
 export type Values = Readonly<Record<string, unknown>>;
 
+/**
+ * Values of the clusters that these scripts make: the relay may reach the model upstream of the tests, which is a Service
+ * on port 8443 of the cluster itself. The demo uses the same, so that neither restarts the other's processes.
+ */
+export const TEST_VALUES: Values = {egress: {allowPrivate: ['0.0.0.0/0:8443']}};
+
 /** Brings up the cluster, builds the images and installs the chart; everything that is there already is kept. */
 export async function prepare(values: Values = {}): Promise<Environment> {
   const cluster = await up();

@@ -3,7 +3,7 @@ import {mkdtempSync, readFileSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {z} from 'zod';
-import {prepare} from './environment.ts';
+import {prepare, TEST_VALUES} from './environment.ts';
 import {ROOT} from './image/build.ts';
 
 /** `npm test`: everything; `npm test -- --unit`: what needs no cluster. Further arguments narrow to files whose path contains one. */
@@ -22,8 +22,8 @@ const Report = z.object({
 try {
   runProject('unit');
   if (!args.includes('--unit')) {
-    await prepare();
-    runProject('integration');
+    const {images} = await prepare(TEST_VALUES);
+    runProject('integration', {CARREL_TEST_IMAGES: JSON.stringify(images)});
   }
 } catch (error) {
   total.failed += 1;
@@ -34,7 +34,7 @@ process.stdout.write(`${total.passed} passed, ${total.failed} failed\n`);
 process.exit(total.failed === 0 ? 0 : 1);
 
 /** Runs one vitest project and adds its figures; a file that cannot be loaded counts as a failure. */
-function runProject(project: 'unit' | 'integration'): void {
+function runProject(project: 'unit' | 'integration', env: Record<string, string> = {}): void {
   const folder = mkdtempSync(join(tmpdir(), 'carrel-test-'));
   const file = join(folder, 'report.json');
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${file}`];
@@ -48,7 +48,11 @@ function runProject(project: 'unit' | 'integration'): void {
     ...reporters,
     ...order,
   ];
-  const result = spawnSync(process.execPath, [...vitest, ...filters], {cwd: ROOT, stdio: 'inherit'});
+  const result = spawnSync(process.execPath, [...vitest, ...filters], {
+    cwd: ROOT,
+    stdio: 'inherit',
+    env: {...process.env, ...env},
+  });
   const report = Report.parse(JSON.parse(readFileSync(file, 'utf8')));
   rmSync(folder, {recursive: true, force: true});
   total.passed += report.numPassedTests;

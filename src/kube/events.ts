@@ -22,9 +22,8 @@ export interface RecorderParts {
 interface Series {
   /** Set once the Event is stored. */
   uid: string | undefined;
+  /** Times seen, those included that were not written one by one. */
   count: number;
-  written: number;
-  lastAt: number;
   patchedAt: number;
 }
 
@@ -82,7 +81,6 @@ export function createRecorder(parts: RecorderParts): Recorder {
         const known = entry(series, key);
         const now = clock.now();
         known.count++;
-        known.lastAt = now;
         if (known.count > 1 && now - known.patchedAt < REPEAT_MS) return;
         if (!allow(event.regarding.metadata.uid)) return drop(event, 'too many about this object');
         if (jobs.size >= QUEUE) return drop(event, 'queue full');
@@ -105,7 +103,6 @@ async function store(parts: RecorderParts, clock: Clock, {job, known}: {job: Job
   if (known.uid === undefined) {
     try {
       known.uid = (await parts.client.create(Events, manifest)).metadata.uid;
-      known.written = 1;
       return;
     } catch (error) {
       if (!isApiError(error, 'AlreadyExists')) throw error;
@@ -119,7 +116,6 @@ async function store(parts: RecorderParts, clock: Clock, {job, known}: {job: Job
   const value = {count: known.count, lastObservedTime: microTime(clock.now())};
   try {
     await parts.client.patchJson(Events, ref, {uid: known.uid, ops: [{op: 'add', path: '/series', value}]});
-    known.written = known.count;
   } catch (error) {
     // Events live an hour: the next repeat starts a new one.
     if (!isApiError(error, 'NotFound', 'TestFailed')) throw error;
@@ -164,7 +160,7 @@ function microTime(at: number): string {
 }
 
 function entry(series: Map<string, Series>, key: string): Series {
-  const known = series.get(key) ?? {uid: undefined, count: 0, written: 0, lastAt: 0, patchedAt: 0};
+  const known = series.get(key) ?? {uid: undefined, count: 0, patchedAt: 0};
   series.delete(key);
   series.set(key, known);
   dropOldest(series, SERIES);

@@ -32,10 +32,10 @@ export function mergeDiff(from: unknown, to: object): Json | undefined {
   const old: Json = isJson(from) ? from : {};
   const patch: Record<string, unknown> = {};
   const wanted: Json = {...to};
-  for (const name of Object.keys(old)) if (wanted[name] === undefined) patch[name] = null;
+  for (const name of Object.keys(old)) if (own(wanted, name) === undefined) patch[name] = null;
   for (const [name, value] of Object.entries(wanted)) {
     if (value === undefined) continue;
-    const before = old[name];
+    const before = own(old, name);
     if (isJson(value) && isJson(before)) {
       const inner = mergeDiff(before, value);
       if (inner !== undefined) patch[name] = inner;
@@ -44,6 +44,11 @@ export function mergeDiff(from: unknown, to: object): Json | undefined {
     }
   }
   return Object.keys(patch).length === 0 ? undefined : patch;
+}
+
+// `constructor` and the like are names as any other.
+function own(json: Json, name: string): unknown {
+  return Object.hasOwn(json, name) ? json[name] : undefined;
 }
 
 // What JSON makes of it: undefined members vanish, so they may not count as a difference.

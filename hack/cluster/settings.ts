@@ -11,8 +11,8 @@ export type Settings = {
   existing?: {kubeconfig: string; registry: string};
 };
 
-/** The name of the cluster that demo and tests use when none is given. */
-export const DEFAULT_CLUSTER = 'carrel';
+/** The name of the cluster that demo and tests use when none is given; CARREL_CLUSTER chooses another one for a whole run. */
+export const DEFAULT_CLUSTER = process.env['CARREL_CLUSTER'] || 'carrel';
 
 /** Reads the settings; refuses half a description of an existing cluster. */
 export function readSettings(env: NodeJS.ProcessEnv = process.env): Settings {

@@ -1,3 +1,4 @@
+import {createHash} from 'node:crypto';
 import type {Layout} from './layout.ts';
 
 type Images = {coredns: string; provisioner: string; busybox: string};
@@ -37,18 +38,20 @@ function networkPolicyAgent(): unknown[] {
   return clusterRole('system:kube-router', rules, {apiGroup: rbac, kind: 'User', name: 'system:kube-router'});
 }
 
-const COREFILE = `.:53 {
+// Two servers: inside one, `template` would answer before `kubernetes` is asked. Names of the world do not exist here.
+const COREFILE = `cluster.local:53 in-addr.arpa:53 ip6.arpa:53 {
   errors
-  health
   ready
   kubernetes cluster.local in-addr.arpa ip6.arpa {
     ttl 5
   }
+  cache 5
+}
+.:53 {
+  errors
   template ANY ANY {
     rcode NXDOMAIN
   }
-  cache 5
-  reload
 }
 `;
 
@@ -81,7 +84,7 @@ function dns(layout: Layout, images: Images): unknown[] {
     {apiVersion: 'v1', kind: 'ServiceAccount', metadata},
     ...clusterRole('system:coredns', rules, {kind: 'ServiceAccount', ...metadata}),
     {apiVersion: 'v1', kind: 'ConfigMap', metadata, data: {Corefile: COREFILE}},
-    deployment(metadata, {replicas: 2, labels, pod}),
+    deployment(metadata, {replicas: 2, labels, pod: {...pod, containers: [{...container, env: [{name: 'COREFILE_HASH', value: hash(COREFILE)}]}]}}),
     {
       apiVersion: 'v1',
       kind: 'Service',
@@ -98,6 +101,11 @@ function dns(layout: Layout, images: Images): unknown[] {
   ];
 }
 
+/** A changed configuration is a changed pod, so it is read. */
+function hash(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 12);
+}
+
 function deployment(metadata: {name: string; namespace: string}, part: {replicas: number; labels: Record<string, string>; pod: unknown}): unknown {
   return {
     apiVersion: 'apps/v1',
@@ -105,6 +113,7 @@ function deployment(metadata: {name: string; namespace: string}, part: {replicas
     metadata,
     spec: {
       replicas: part.replicas,
+      minReadySeconds: 1, // a process that ends at once is not available
       selector: {matchLabels: part.labels},
       template: {metadata: {labels: part.labels}, spec: part.pod},
     },
@@ -138,14 +147,14 @@ function volumes(images: Images): unknown[] {
   const container = {
     name: 'provisioner',
     image: images.provisioner,
-    args: ['start', '--config', '/etc/config/config.json'],
+    args: ['start', '--config', '/etc/config/config.json', '--service-account-name', metadata.name],
     env: [
       {name: 'POD_NAMESPACE', valueFrom: {fieldRef: {fieldPath: 'metadata.namespace'}}},
       {name: 'CONFIG_MOUNT_PATH', value: '/etc/config/'},
     ],
     volumeMounts: [{name: 'config', mountPath: '/etc/config'}],
   };
-  const pod = {serviceAccountName: metadata.name, containers: [container], volumes: [{name: 'config', configMap: {name: metadata.name}}]};
+  const pod = {serviceAccountName: metadata.name, containers: [container], volumes: [{name: 'config', configMap: {name: 'local-path-config'}}]};
   const script = (line: string) => `#!/bin/sh\nset -eu\n${line}\n`;
   return [
     {apiVersion: 'v1', kind: 'Namespace', metadata: {name: VOLUME_NAMESPACE}},
@@ -162,7 +171,7 @@ function volumes(images: Images): unknown[] {
         'helperPod.yaml': helperPod(images.busybox),
       },
     },
-    deployment(metadata, {replicas: 1, labels, pod: {...pod, volumes: [{name: 'config', configMap: {name: 'local-path-config'}}]}}),
+    deployment(metadata, {replicas: 1, labels, pod}),
     {
       apiVersion: 'storage.k8s.io/v1',
       kind: 'StorageClass',

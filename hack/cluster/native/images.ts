@@ -14,17 +14,16 @@ type ImagePlan = {
   entrypoint: readonly string[];
 };
 
-const BUSYBOX_NAMES = ['sh', 'cat', 'ls', 'mkdir', 'rm', 'sleep', 'wget', 'nc', 'httpd', 'nslookup', 'id', 'echo', 'chmod', 'touch', 'stat', 'tail', 'test', 'true', 'env', 'ps', 'dd', 'ip', 'ping', 'find', 'grep'];
-
 /** The images that a cluster itself runs, and busybox for its helper pods and for tests. */
-export function imagePlans(binaries: Binaries): ImagePlan[] {
+export async function imagePlans(binaries: Binaries): Promise<ImagePlan[]> {
   const {folders} = binaries;
   const single = (name: 'pause' | 'coredns' | 'local-path-provisioner'): ImagePlan => ({
     repository: `carrel-cluster/${name}`,
     files: {[`/${name}`]: join(folders[name], name)},
     entrypoint: [`/${name}`],
   });
-  const links = Object.fromEntries(BUSYBOX_NAMES.map((name) => [`/bin/${name}`, 'busybox']));
+  const names = (await run('/bin/busybox', ['--list'])).split('\n').filter((name) => name !== '' && name !== 'busybox');
+  const links = Object.fromEntries(names.map((name) => [`/bin/${name}`, 'busybox']));
   const busybox = {repository: 'carrel-cluster/busybox', files: {'/bin/busybox': '/bin/busybox'}, links, entrypoint: ['/bin/sh']};
   return [single('pause'), single('coredns'), single('local-path-provisioner'), busybox];
 }

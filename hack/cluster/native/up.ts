@@ -116,7 +116,7 @@ async function ensureImages(layout: Layout, record: ClusterRecord, binaries: Bin
   const crane = join(binaries.folders.crane, 'crane');
   await waitFor('the registry', {timeoutMs: 30_000, everyMs: 100}, async () => (await fetch(`http://${layout.registry}/v2/`)).ok);
   const images: Record<string, string> = {};
-  for (const plan of imagePlans(binaries)) {
+  for (const plan of await imagePlans(binaries)) {
     const known = record.images[plan.repository];
     const there = known !== undefined && (await runAny(crane, ['digest', '--insecure', known])).code === 0;
     images[plan.repository] = there ? known : await pushImage(layout.registry, crane, plan);

@@ -26,7 +26,8 @@ export function readBaseUrl(dialect: Dialect, baseUrl: string): Upstream {
     throw new BaseUrlError('model.baseUrl must hold no user, query or fragment');
   }
   const path = url.pathname.replace(/\/+$/, '');
-  if (path.includes('//') || /%/.test(path)) throw new BaseUrlError('model.baseUrl must have a plain path');
+  // Of the text as written: the parser has resolved encoded dots already.
+  if (path.includes('//') || /[%\\]/.test(baseUrl)) throw new BaseUrlError('model.baseUrl must have a plain path');
   const openAi = dialect === 'OpenAIChat' || dialect === 'OpenAIResponses';
   return {
     origin: url.origin,

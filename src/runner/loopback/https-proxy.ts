@@ -39,7 +39,8 @@ export function createHttpsProxy(options: LoopbackOptions): Server {
 function refuse(request: IncomingMessage, key: string, tunnels: number): {status: number; text: string} | undefined {
   const basic = /^basic ([A-Za-z0-9+/=]+)$/i.exec(request.headers['proxy-authorization'] ?? '')?.[1] ?? '';
   const [user, shown] = Buffer.from(basic, 'base64').toString('utf8').split(':', 2);
-  if (user !== 'carrel' || !sameKey(shown, key)) return {status: 407, text: 'use the proxy URL that the agent was given'};
+  if (user !== 'carrel' || !sameKey(shown, key))
+    return {status: 407, text: 'use the proxy URL that the agent was given'};
   if (request.headers.origin !== undefined) return {status: 403, text: 'requests with an Origin header are refused'};
   const port = Number(AUTHORITY.exec(request.url ?? '')?.[3] ?? 0);
   if (port < 1 || port > 65535) return {status: 400, text: 'ask for host:port'};

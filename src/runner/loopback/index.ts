@@ -1,7 +1,7 @@
 import {createServer, type IncomingMessage, type Server, type ServerResponse} from 'node:http';
 import type {Socket} from 'node:net';
-import {startNameAnswerer} from './dns.ts';
 import {sendJson} from './body.ts';
+import {startNameAnswerer} from './dns.ts';
 import {refuseForm} from './guard.ts';
 import {createHttpsProxy} from './https-proxy.ts';
 import {McpForward} from './mcp-forward.ts';
@@ -71,7 +71,8 @@ async function route({request, response, host, mcp, model}: Routed): Promise<voi
   if (refusal) return sendJson(response, refusal.status, JSON.stringify({error: refusal}));
   const target = request.url ?? '';
   if (target === '/mcp') return await mcp.answer(request, response);
-  if (target.startsWith('/model/') && model) return await model.answer(request, response, target.slice('/model'.length));
+  if (target.startsWith('/model/') && model)
+    return await model.answer(request, response, target.slice('/model'.length));
   const paths = model ? '/mcp and /model' : '/mcp; this agent has no model behind a proxy';
   sendJson(response, 404, JSON.stringify({error: {code: 'not_found', message: `nothing here: use ${paths}`}}));
 }
@@ -109,4 +110,3 @@ async function close({server, sockets}: Bound): Promise<void> {
     for (const socket of sockets) socket.destroy();
   });
 }
-

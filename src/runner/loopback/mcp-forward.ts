@@ -12,10 +12,11 @@ const MAX_BODY = 1 << 20;
 /** Milliseconds without a byte from the gateway; its longest blocking call is 50 s. */
 const IDLE_TIMEOUT = 120_000;
 /** Milliseconds before each further try. */
-const RETRIES = [50, 150, 400, 1000, 2000];
+const RETRIES = [50, 100, 200, 400, 800];
 
 /** Methods without an effect: they may be sent again even if the first one reached a gateway that then died. */
-const SAFE = /^(initialize|ping|server\/discover|(tools|prompts|resources|resources\/templates)\/list|notifications\/.+)$/;
+const SAFE =
+  /^(initialize|ping|server\/discover|(tools|prompts|resources|resources\/templates)\/list|notifications\/.+)$/;
 
 const Message = z.object({id: z.union([z.string(), z.number()]).optional(), method: z.string().optional()});
 
@@ -76,7 +77,11 @@ export class McpForward {
       if (status === 401) {
         reply.resume();
         // Passed on, a 401 would send clients looking for an OAuth server.
-        return sendJson(call.response, 200, rpcError(id ?? null, 'the platform refuses this session; it may be ending'));
+        return sendJson(
+          call.response,
+          200,
+          rpcError(id ?? null, 'the platform refuses this session; it may be ending'),
+        );
       }
       if (method === 'tools/list' && status < 300) this.onListed();
       const type = reply.headers['content-type'];

@@ -87,7 +87,7 @@ async function exchange(out: Outgoing, socket: TLSSocket, signal: AbortSignal): 
       port: upstream.port,
       method: request.method,
       path: upstreamPath(dialect, upstream, call),
-      headers: {...headers, 'content-length': body.length, connection: 'close'},
+      headers: {...headers, host: new URL(upstream.origin).host, 'content-length': body.length, connection: 'close'},
       signal,
     });
     sent.setTimeout(IDLE_TIMEOUT, () => sent.destroy(new Error(`silent for ${IDLE_TIMEOUT / 1000} s`)));

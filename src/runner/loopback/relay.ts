@@ -62,7 +62,11 @@ export async function openTunnel(relay: Relay, purpose: keyof typeof PURPOSE, ta
 }
 
 function refusal(target: string, status: number, head: Buffer): RelayError {
-  const said = head.toString('utf8').replace(/[^\x20-\x7e]+/g, ' ').slice(0, 200).trim();
+  const said = head
+    .toString('utf8')
+    .replace(/[^\x20-\x7e]+/g, ' ')
+    .slice(0, 200)
+    .trim();
   return new RelayError(status, `the egress relay refused ${target}: ${status}${said === '' ? '' : ` ${said}`}`);
 }
 

@@ -38,7 +38,10 @@ export interface FakeApi {
   noWatchList: boolean;
   pageSize: number;
   /** Create or replace behind everybody's back; returns the stored object. */
-  put<T extends KubeObject>(resource: Resource<T>, object: Omit<T, 'apiVersion' | 'kind' | 'metadata'> & {metadata: object}): T;
+  put<T extends KubeObject>(
+    resource: Resource<T>,
+    object: Omit<T, 'apiVersion' | 'kind' | 'metadata'> & {metadata: object},
+  ): T;
   drop(resource: Resource<KubeObject>, ref: ObjectRef): void;
   get<T extends KubeObject>(resource: Resource<T>, ref: ObjectRef): T | undefined;
   list<T extends KubeObject>(resource: Resource<T>): T[];

@@ -136,14 +136,25 @@ export const Agent = defineResource({
       env: s.list(env, 64, 'Environment of the agent process.').optional(),
       files: s
         .list(
-          z.object({
-            path: z
-              .string()
-              .max(256)
-              .regex(/^[A-Za-z0-9._-]+(\/[A-Za-z0-9._-]+)*$/)
-              .describe('Path below the home folder of the agent.'),
-            content: s.text(16384, 'Content; ${CARREL_...} placeholders are filled in when the agent starts.'),
-          }),
+          s.k8s(
+            z.object({
+              path: z
+                .string()
+                .max(256)
+                .regex(/^[A-Za-z0-9._-]+(\/[A-Za-z0-9._-]+)*$/)
+                .describe('Path below the home folder of the agent.'),
+              content: s.text(16384, 'Content; ${CARREL_...} placeholders are filled in when the agent starts.'),
+            }),
+            {
+              'x-kubernetes-validations': [
+                {
+                  rule: "!self.path.matches('(^|/)[.][.]?(/|$)')",
+                  message: 'path must stay below the home folder: no part of it may be . or ..',
+                  fieldPath: '.path',
+                },
+              ],
+            },
+          ),
           16,
           'Files that are written into the home folder before each start of the agent.',
         )

@@ -1,0 +1,19 @@
+import type {Json} from '../../../src/kube/typed.ts';
+
+/** A reference by digest that looks like one. */
+export const IMAGE = `registry.example/agent@sha256:${'a'.repeat(64)}`;
+
+/** The smallest valid spec of each kind. */
+export const VALID = {
+  Agent: {image: IMAGE, command: ['/bin/agent']},
+  Session: {agent: 'scribe'},
+  Turn: {session: 'first', input: [{text: 'hello'}]},
+  Question: {session: 'first', turn: 'first-1', kind: 'Ask', text: 'Which one?', options: [{id: 'a', label: 'A'}]},
+} as const satisfies Record<string, Json>;
+
+export type KindName = keyof typeof VALID;
+
+/** An object of a kind: the smallest valid one, with members of its spec replaced. */
+export function example(kind: KindName, name: string, spec: Json = {}): Json {
+  return {apiVersion: 'carrel.dev/v1alpha1', kind, metadata: {name}, spec: {...VALID[kind], ...spec}};
+}

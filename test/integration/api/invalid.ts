@@ -1,0 +1,418 @@
+import type {Json} from '../../../src/kube/typed.ts';
+import {IMAGE, type KindName} from './examples.ts';
+
+/** An object that must be refused at create, and what kubectl says then. */
+export interface InvalidObject {
+  readonly kind: KindName;
+  readonly state: string;
+  readonly spec?: Json;
+  readonly name?: string;
+  readonly says: string;
+}
+
+/** A change that must be refused: from one spec and status to another spec or status. */
+export interface InvalidChange {
+  readonly kind: KindName;
+  readonly state: string;
+  readonly spec?: Json;
+  readonly status?: Json;
+  /** Merge patch of the object, or of its status. */
+  readonly patch: Json;
+  readonly subresource?: 'status';
+  readonly says: string;
+}
+
+const KEY = {secret: 'provider', key: 'token'};
+const MODEL = {name: 'm', dialect: 'OpenAIChat', baseUrl: 'https://models.example/v1'};
+const LONG = 'x'.repeat(16_384);
+
+export const INVALID_OBJECTS: readonly InvalidObject[] = [
+  {
+    kind: 'Agent',
+    state: 'a name of 49 characters',
+    name: 'a'.repeat(49),
+    says: 'The Agent "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" is invalid: \n* metadata.name: Too long: may not be more than 48 bytes\n* <nil>: Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation',
+  },
+  {
+    kind: 'Agent',
+    state: 'a name with a dot',
+    name: 'a.b',
+    says: 'The Agent "a.b" is invalid: metadata.name: Invalid value: "a.b": metadata.name in body should match \'^[a-z0-9]([-a-z0-9]*[a-z0-9])?$\'',
+  },
+  {
+    kind: 'Agent',
+    state: 'an image by tag',
+    spec: {image: 'nginx:1.27'},
+    says: 'The Agent "x" is invalid: spec.image: Invalid value: "nginx:1.27": spec.image in body should match \'^[^@\\s]+@sha256:[a-f0-9]{64}$\'',
+  },
+  {
+    kind: 'Agent',
+    state: 'no image',
+    spec: {image: undefined},
+    says: 'The Agent "x" is invalid: \n* spec.image: Required value\n* <nil>: Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation',
+  },
+  {
+    kind: 'Agent',
+    state: 'an empty command',
+    spec: {command: []},
+    says: 'The Agent "x" is invalid: spec.command: Invalid value: 0: spec.command in body should have at least 1 items',
+  },
+  {
+    kind: 'Agent',
+    state: 'a field that does not exist',
+    spec: {imagePullPolicy: 'Always'},
+    says: 'Error from server (BadRequest): error when creating "STDIN": Agent in version "v1alpha1" cannot be handled as a Agent: strict decoding error: unknown field "spec.imagePullPolicy"',
+  },
+  {
+    kind: 'Agent',
+    state: 'a variable with value and secret',
+    spec: {env: [{name: 'A', value: '1', secret: {name: 's', key: 'k'}}]},
+    says: 'The Agent "x" is invalid: spec.env[0]: Invalid value: exactly one of value, secret must be set',
+  },
+  {
+    kind: 'Agent',
+    state: 'a loader variable from a Secret',
+    spec: {env: [{name: 'LD_PRELOAD', secret: {name: 's', key: 'k'}}]},
+    says: 'The Agent "x" is invalid: spec.env[0].name: Invalid value: NODE_OPTIONS, LD_PRELOAD and LD_LIBRARY_PATH can be set by value only',
+  },
+  {
+    kind: 'Agent',
+    state: 'a variable of the platform',
+    spec: {env: [{name: 'CARREL_X', value: '1'}]},
+    says: 'The Agent "x" is invalid: spec.env[0].name: Invalid value: names that begin with CARREL_ belong to the platform; choose another name',
+  },
+  {
+    kind: 'Agent',
+    state: 'the provider key in the environment',
+    spec: {model: {...MODEL, key: KEY}, env: [{name: 'K', secret: {name: 'provider', key: 'token'}}]},
+    says: 'The Agent "x" is invalid: spec.env: Forbidden: env must not name the Secret of model.key: the agent would see the provider key; keep other values in a Secret of their own',
+  },
+  {
+    kind: 'Agent',
+    state: 'a model over plain http',
+    spec: {model: {...MODEL, baseUrl: 'http://models.example'}},
+    says: 'The Agent "x" is invalid: spec.model.baseUrl: Invalid value: "http://models.example": spec.model.baseUrl in body should match \'^https:\\/\\/[A-Za-z0-9.-]+(:[0-9]{1,5})?(\\/[A-Za-z0-9._~/-]*)?$\'',
+  },
+  {
+    kind: 'Agent',
+    state: 'a model with an unknown dialect',
+    spec: {model: {...MODEL, dialect: 'Telnet'}},
+    says: 'The Agent "x" is invalid: \n* spec.model.dialect: Unsupported value: "Telnet": supported values: "AnthropicMessages", "OpenAIChat", "OpenAIResponses", "Gemini"\n* <nil>: Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation',
+  },
+  {
+    kind: 'Agent',
+    state: 'files that are too large together',
+    spec: {files: [1, 2, 3, 4, 5].map((n) => ({path: `f${n}`, content: LONG}))},
+    says: 'The Agent "x" is invalid: spec.files: Invalid value: all files together may hold at most 65536 characters; put larger ones into the workspace image',
+  },
+  {
+    kind: 'Agent',
+    state: 'a file outside the home folder',
+    spec: {files: [{path: '../x', content: ''}]},
+    says: 'The Agent "x" is invalid: spec.files[0].path: Invalid value: path must stay below the home folder: no part of it may be . or ..',
+  },
+  {
+    kind: 'Agent',
+    state: 'a host and a range in one egress rule',
+    spec: {network: {egress: [{host: 'a.example', cidr: '192.0.2.0/24'}]}},
+    says: 'The Agent "x" is invalid: spec.network.egress[0]: Invalid value: exactly one of host, cidr must be set',
+  },
+  {
+    kind: 'Agent',
+    state: 'a port that does not exist',
+    spec: {network: {egress: [{host: 'a.example', ports: [70000]}]}},
+    says: 'The Agent "x" is invalid: spec.network.egress[0].ports[0]: Invalid value: 70000: spec.network.egress[0].ports[0] in body should be less than or equal to 65535',
+  },
+  {
+    kind: 'Agent',
+    state: 'a duration without a unit',
+    spec: {limits: {turn: '90'}},
+    says: 'The Agent "x" is invalid: spec.limits.turn: Invalid value: "90": spec.limits.turn in body should match \'^[1-9][0-9]{0,7}[smhd]$\'',
+  },
+  {
+    kind: 'Agent',
+    state: 'a size that is no quantity',
+    spec: {workspace: {size: 'large'}},
+    says: 'The Agent "x" is invalid: spec.workspace.size: Invalid value: "large": spec.workspace.size in body should match \'^[0-9]+(\\.[0-9]+)?(m|k|Ki|M|Mi|G|Gi|T|Ti)?$\'',
+  },
+  {
+    kind: 'Agent',
+    state: 'a workspace image by tag',
+    spec: {workspace: {image: 'busybox'}},
+    says: 'The Agent "x" is invalid: spec.workspace.image: Invalid value: "busybox": spec.workspace.image in body should match \'^[^@\\s]+@sha256:[a-f0-9]{64}$\'',
+  },
+  {
+    kind: 'Session',
+    state: 'no agent',
+    spec: {agent: undefined},
+    says: 'The Session "x" is invalid: \n* spec.agent: Required value\n* <nil>: Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation',
+  },
+  {
+    kind: 'Session',
+    state: 'a phase nobody can wish for',
+    spec: {desired: 'Running'},
+    says: 'The Session "x" is invalid: \n* spec.desired: Unsupported value: "Running": supported values: "Active", "Sleeping", "Archived", "Closed", "Cancelled"\n* <nil>: Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation',
+  },
+  {
+    kind: 'Session',
+    state: 'a negative restart',
+    spec: {restart: -1},
+    says: 'The Session "x" is invalid: spec.restart: Invalid value: -1: spec.restart in body should be greater than or equal to 0',
+  },
+  {
+    kind: 'Session',
+    state: 'a title that is too long',
+    spec: {title: 'x'.repeat(257)},
+    says: 'The Session "x" is invalid: \n* spec.title: Too long: may not be more than 256 bytes\n* <nil>: Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation',
+  },
+  {
+    kind: 'Turn',
+    state: 'a name of 64 characters',
+    name: 'a'.repeat(64),
+    says: 'The Turn "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" is invalid: \n* metadata.name: Too long: may not be more than 63 bytes\n* <nil>: Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation',
+  },
+  {
+    kind: 'Turn',
+    state: 'no input',
+    spec: {input: []},
+    says: 'The Turn "x" is invalid: spec.input: Invalid value: 0: spec.input in body should have at least 1 items',
+  },
+  {
+    kind: 'Turn',
+    state: 'a part with text and from',
+    spec: {input: [{text: 'a', from: {configMap: 'c', sha256: 'a'.repeat(64)}}]},
+    says: 'The Turn "x" is invalid: spec.input[0]: Invalid value: exactly one of text, from must be set',
+  },
+  {
+    kind: 'Turn',
+    state: 'an empty part',
+    spec: {input: [{}]},
+    says: 'The Turn "x" is invalid: spec.input[0]: Invalid value: exactly one of text, from must be set',
+  },
+  {
+    kind: 'Turn',
+    state: 'texts that are too large together',
+    spec: {input: [1, 2, 3, 4, 5].map(() => ({text: LONG}))},
+    says: 'The Turn "x" is invalid: spec.input: Invalid value: all texts together may be at most 65536 characters; put more into a ConfigMap and name it in from',
+  },
+  {
+    kind: 'Turn',
+    state: 'an unknown way to stop',
+    spec: {stop: 'Kill'},
+    says: 'The Turn "x" is invalid: \n* spec.stop: Unsupported value: "Kill": supported values: "Interrupt", "Withdraw"\n* <nil>: Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation',
+  },
+  {
+    kind: 'Question',
+    state: 'an unknown kind',
+    spec: {kind: 'Riddle'},
+    says: 'The Question "x" is invalid: \n* spec.kind: Unsupported value: "Riddle": supported values: "Ask", "Permission", "Elicitation"\n* <nil>: Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation',
+  },
+  {
+    kind: 'Question',
+    state: 'an answer in two forms',
+    spec: {answer: {option: 'a', text: 'A'}},
+    says: 'The Question "x" is invalid: spec.answer: Invalid value: exactly one of option, text, content must be set',
+  },
+  {
+    kind: 'Question',
+    state: 'an option that is not there',
+    spec: {answer: {option: 'z'}},
+    says: 'The Question "x" is invalid: spec.answer.option: Invalid value: option must be the id of one of spec.options',
+  },
+];
+
+const ENDED = {phase: 'Completed'};
+
+export const INVALID_CHANGES: readonly InvalidChange[] = [
+  {
+    kind: 'Session',
+    state: 'another agent',
+    patch: {spec: {agent: 'other'}},
+    says: 'The Session "x" is invalid: spec.agent: Forbidden: agent is immutable',
+  },
+  {
+    kind: 'Session',
+    state: 'a prompt added later',
+    patch: {spec: {prompt: 'now this'}},
+    says: 'The Session "x" is invalid: spec.prompt: Forbidden: prompt is immutable',
+  },
+  {
+    kind: 'Session',
+    state: 'a prompt taken away',
+    spec: {prompt: 'first'},
+    patch: {spec: {prompt: null}},
+    says: 'The Session "x" is invalid: spec.prompt: Forbidden: prompt is immutable',
+  },
+  {
+    kind: 'Session',
+    state: 'lineage added later',
+    patch: {spec: {requester: {session: 'p', uid: 'u'}}},
+    says: 'The Session "x" is invalid: spec.requester: Forbidden: requester is immutable',
+  },
+  {
+    kind: 'Session',
+    state: 'a lower restart',
+    spec: {restart: 2},
+    patch: {spec: {restart: 1}},
+    says: 'The Session "x" is invalid: spec.restart: Invalid value: restart can only be raised',
+  },
+  {
+    kind: 'Session',
+    state: 'a life after Closed',
+    status: {phase: 'Closed'},
+    patch: {status: {phase: 'Idle'}},
+    subresource: 'status',
+    says: 'The Session "x" is invalid: status.phase: Forbidden: a terminal phase (Closed) never changes',
+  },
+  {
+    kind: 'Session',
+    state: 'a status taken away after Closed',
+    status: {phase: 'Closed'},
+    patch: {status: null},
+    subresource: 'status',
+    says: 'The Session "x" is invalid: status.phase: Forbidden: a terminal phase (Closed) never changes',
+  },
+  {
+    kind: 'Turn',
+    state: 'another session',
+    patch: {spec: {session: 'other'}},
+    says: 'The Turn "x" is invalid: spec.session: Forbidden: session is immutable',
+  },
+  {
+    kind: 'Turn',
+    state: 'another stop',
+    spec: {stop: 'Withdraw'},
+    patch: {spec: {stop: 'Interrupt'}},
+    says: 'The Turn "x" is invalid: spec.stop: Forbidden: stop can be set once and not changed',
+  },
+  {
+    kind: 'Turn',
+    state: 'a stop taken back',
+    spec: {stop: 'Withdraw'},
+    patch: {spec: {stop: null}},
+    says: 'The Turn "x" is invalid: spec.stop: Forbidden: stop can be set once and not changed',
+  },
+  {
+    kind: 'Turn',
+    state: 'other input while it runs',
+    status: {phase: 'Running'},
+    patch: {spec: {input: [{text: 'no, this'}]}},
+    says: 'The Turn "x" is invalid: spec.input: Forbidden: input is frozen once the turn is no longer queued; create another turn',
+  },
+  {
+    kind: 'Turn',
+    state: 'a second end',
+    status: ENDED,
+    patch: {status: {phase: 'Failed'}},
+    subresource: 'status',
+    says: 'The Turn "x" is invalid: status.phase: Forbidden: a terminal phase (Completed, Failed, Interrupted, Cancelled) never changes',
+  },
+  {
+    kind: 'Turn',
+    state: 'a status taken away after its end',
+    status: ENDED,
+    patch: {status: null},
+    subresource: 'status',
+    says: 'The Turn "x" is invalid: status.phase: Forbidden: a terminal phase (Completed, Failed, Interrupted, Cancelled) never changes',
+  },
+  {
+    kind: 'Question',
+    state: 'another session',
+    patch: {spec: {session: 'other'}},
+    says: 'The Question "x" is invalid: spec.session: Forbidden: session is immutable',
+  },
+  {
+    kind: 'Question',
+    state: 'another turn',
+    patch: {spec: {turn: 'other'}},
+    says: 'The Question "x" is invalid: spec.turn: Forbidden: turn is immutable',
+  },
+  {
+    kind: 'Question',
+    state: 'another kind',
+    patch: {spec: {kind: 'Permission'}},
+    says: 'The Question "x" is invalid: spec.kind: Forbidden: kind is immutable',
+  },
+  {
+    kind: 'Question',
+    state: 'another text',
+    patch: {spec: {text: 'May I delete everything?'}},
+    says: 'The Question "x" is invalid: spec.text: Forbidden: text is immutable',
+  },
+  {
+    kind: 'Question',
+    state: 'other options',
+    patch: {spec: {options: [{id: 'b', label: 'B'}]}},
+    says: 'The Question "x" is invalid: spec.options: Forbidden: options is immutable',
+  },
+  {
+    kind: 'Question',
+    state: 'a form added later',
+    patch: {spec: {schema: '{}'}},
+    says: 'The Question "x" is invalid: spec.schema: Forbidden: schema is immutable',
+  },
+  {
+    kind: 'Question',
+    state: 'another request',
+    patch: {spec: {requestId: '7'}},
+    says: 'The Question "x" is invalid: spec.requestId: Forbidden: requestId is immutable',
+  },
+  {
+    kind: 'Question',
+    state: 'more time',
+    patch: {spec: {expiresAt: '2030-01-01T00:00:00Z'}},
+    says: 'The Question "x" is invalid: spec.expiresAt: Forbidden: expiresAt is immutable',
+  },
+  {
+    kind: 'Question',
+    state: 'a second answer',
+    spec: {answer: {option: 'a'}},
+    patch: {spec: {answer: {option: null, text: 'B'}}},
+    says: 'The Question "x" is invalid: spec.answer: Forbidden: answer can be set once and not changed',
+  },
+  {
+    kind: 'Question',
+    state: 'another person behind the answer',
+    spec: {answer: {option: 'a'}, answeredBy: 'alice'},
+    patch: {spec: {answeredBy: 'bob'}},
+    says: 'The Question "x" is invalid: spec.answeredBy: Forbidden: answeredBy can be set once and not changed',
+  },
+  {
+    kind: 'Question',
+    state: 'an answer after it expired',
+    status: {phase: 'Expired'},
+    patch: {spec: {answer: {option: 'a'}}},
+    says: 'The Question "x" is invalid: spec.answer: Forbidden: the question is no longer open',
+  },
+  {
+    kind: 'Question',
+    state: 'a phase after the last one',
+    status: {phase: 'Answered'},
+    patch: {status: {phase: 'Open'}},
+    subresource: 'status',
+    says: 'The Question "x" is invalid: status.phase: Forbidden: a terminal phase (Answered, Expired, Withdrawn) never changes',
+  },
+];
+
+/** An Agent with everything in it: what is allowed must pass. */
+export const FULL_AGENT: Json = {
+  description: 'writes',
+  image: IMAGE,
+  imagePullSecrets: ['pull'],
+  command: ['/bin/agent'],
+  args: ['--acp'],
+  env: [
+    {name: 'A', value: '1'},
+    {name: 'B', secret: {name: 's', key: 'k'}},
+  ],
+  files: [{path: '.config/agent.json', content: '{}'}],
+  harness: {authMethod: 'key', mode: 'default', noReload: true},
+  instructions: 'Be brief.',
+  model: {...MODEL, key: KEY, allowed: ['n'], caBundle: {configMap: 'ca', key: 'ca.crt'}},
+  groups: [],
+  workspace: {size: '2Gi', storageClassName: 'fast', image: IMAGE},
+  resources: {requests: {cpu: '1', memory: '1Gi'}, limits: {memory: '2Gi'}},
+  network: {egress: [{host: '*.example.com', ports: [443]}, {cidr: '192.0.2.0/24'}]},
+  limits: {turn: '2h', queued: 8},
+  idle: {sleepAfter: '5m', closeAfter: '7d'},
+};

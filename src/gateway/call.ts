@@ -24,7 +24,7 @@ export interface Connection {
 
 /** How a call ended. `hidden`: the connection does not offer such a tool. */
 export type CallReply =
-  | {readonly kind: 'done'; readonly data: unknown; readonly text: string}
+  | {readonly kind: 'done'; readonly data: unknown; readonly text: string; readonly structured: boolean}
   | {readonly kind: 'refused'; readonly refusal: Refusal}
   | {readonly kind: 'hidden'};
 

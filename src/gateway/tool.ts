@@ -55,7 +55,7 @@ export interface ToolSpec<I, O> {
 export interface BoundCall {
   readonly needs: readonly Need[];
   readonly subject: string | undefined;
-  run(call: Omit<ToolCall<unknown>, 'input'>): Promise<{data: unknown; text: string}>;
+  run(call: Omit<ToolCall<unknown>, 'input'>): Promise<{data: unknown; text: string; structured: boolean}>;
 }
 
 /** JSON Schema of an object. */
@@ -107,7 +107,8 @@ export function defineTool<I, O>(spec: ToolSpec<I, O>): Tool {
         subject: spec.subject?.(input) ?? (caller.kind === 'session' ? caller.name : undefined),
         async run(call) {
           const data = await spec.handle({...call, input});
-          return {data, text: spec.render?.(data) ?? JSON.stringify(data, undefined, 2)};
+          const text = spec.render?.(data) ?? JSON.stringify(data, undefined, 2);
+          return {data, text, structured: spec.render === undefined};
         },
       };
     },

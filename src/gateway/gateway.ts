@@ -1,0 +1,72 @@
+import {randomBytes} from 'node:crypto';
+import type {Archive} from '../domain/archive.ts';
+import type {Clock} from '../kube/clock.ts';
+import type {Client, Log} from '../kube/ports.ts';
+import type {FindApiKey} from './auth/api-keys.ts';
+import {createAuthorizer} from './auth/authorize.ts';
+import {createIdentify} from './auth/identify.ts';
+import type {ReviewToken} from './auth/token-review.ts';
+import type {GatewayCaches} from './caches.ts';
+import {createCalls} from './call.ts';
+import {createGrants} from './grant.ts';
+import type {Allowlists} from './http/guard.ts';
+import {createKubeStore} from './kube-store.ts';
+import {createMcp} from './mcp.ts';
+import {createListener, type RunnerApi} from './routes.ts';
+import {type RunningServer, type ServerParts, startServer} from './server.ts';
+import {TOOLS} from './tools/index.ts';
+
+/** Everything a gateway is made of; the composition root and the tests hand it over. */
+export interface GatewayParts extends Pick<ServerParts, 'ready' | 'metrics' | 'ports' | 'lameDuckMs' | 'drainMs'> {
+  readonly client: Client;
+  readonly caches: GatewayCaches;
+  readonly archive: Archive;
+  readonly reviewToken: ReviewToken;
+  readonly findApiKey: FindApiKey;
+  readonly runnerApi: RunnerApi;
+  readonly allowlists: Allowlists;
+  readonly audiences: readonly string[];
+  readonly version: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** How long `ask_user` blocks; never more than 50 s. */
+  readonly askWaitMs: number;
+  readonly measure: (tool: string, result: string, seconds: number) => void;
+  readonly answered: (route: string, status: number) => void;
+  /** Called when the stop begins, so that streams of others end too. */
+  readonly onStop: () => void;
+}
+
+/** Put the gateway together and listen. */
+export async function startGateway(parts: GatewayParts): Promise<RunningServer> {
+  const {client, caches, archive, clock, log} = parts;
+  const stopping = new AbortController();
+  const random = () => randomBytes(10).toString('hex');
+  const store = createKubeStore({client, caches});
+  const authorize = createAuthorizer({client, clock});
+  const calls = createCalls({...parts, tools: TOOLS, store, archive, authorize, random});
+  const mcp = createMcp({calls, version: parts.version, log});
+  const identify = createIdentify({...parts, sessions: caches.sessions});
+  const listener = createListener({
+    ...parts,
+    identify,
+    grantTools: createGrants(caches, TOOLS),
+    random,
+    stopping: stopping.signal,
+    mcp: mcp.serve,
+    rest: {calls, archive},
+    maxInFlight: 2_000,
+  });
+  const stop = () => {
+    parts.onStop();
+    stopping.abort();
+  };
+  const server = await startServer({...parts, listener, stop});
+  return {
+    ports: server.ports,
+    async stop() {
+      await server.stop();
+      await mcp.close();
+    },
+  };
+}

@@ -1,0 +1,121 @@
+import {wholeSeconds} from '../../api/condition-list.ts';
+import type {Manifest, ObjectRef} from '../../api/kube-object.ts';
+import type {QuestionObject, SessionObject} from '../../api/v1alpha1/index.ts';
+import type {RunnerEvent} from '../../api/wire/runner.ts';
+import {childName, keyedSuffix} from '../../domain/change/names.ts';
+import {childLabels, ownedBy} from '../../domain/change/turn.ts';
+import {isApiError} from '../../kube/errors.ts';
+import {Questions, Turns} from '../../kube/kinds.ts';
+import type {Client} from '../../kube/ports.ts';
+import {APPLIED, type Applied, dropped} from './applied.ts';
+import type {Bound} from './binding.ts';
+
+/** A request of the agent that a person answers. */
+export type Asked = Extract<RunnerEvent, {type: 'question'}>;
+
+const DEFAULT_WAIT_MS = 3_600_000;
+
+/** One request in the pod, one Question: the name is made of the turn, the epoch and the request. */
+export function questionName(
+  session: SessionObject,
+  asked: {turnUid: string; epoch: number; requestId: string},
+): string {
+  return childName(session.metadata, `q${keyedSuffix([asked.turnUid, String(asked.epoch), asked.requestId])}`);
+}
+
+/** Create the Question, if its turn still runs in this pod. A repetition finds the first one. */
+export async function applyQuestion(
+  client: Pick<Client, 'find' | 'create'>,
+  {pod, session}: Bound,
+  {asked, epoch, now}: {asked: Asked; epoch: number; now: Date},
+): Promise<Applied> {
+  const turn = await client.find(Turns, {namespace: session.metadata.namespace, name: asked.turnName});
+  if (turn?.metadata.uid !== asked.turnUid || turn.status?.podUID !== pod.uid) return dropped('turn_not_ours');
+  if (turn.status.phase !== 'Running') return dropped('turn_over');
+  const manifest = buildQuestion(session, asked, {epoch, now});
+  try {
+    await client.create(Questions, manifest);
+    return APPLIED;
+  } catch (error) {
+    if (isApiError(error, 'NamespaceTerminating', 'NamespaceNotFound')) return dropped('namespace_gone');
+    if (!isApiError(error, 'AlreadyExists', 'Terminating', 'Unavailable', 'Invalid')) throw error;
+    if (isApiError(error, 'Invalid')) return dropped('invalid');
+    const found = await client.find(Questions, {namespace: session.metadata.namespace, name: manifest.metadata.name});
+    if (found === undefined) throw error;
+    return isOurs(found, session) && found.spec.requestId === asked.requestId ? APPLIED : dropped('name_taken');
+  }
+}
+
+function buildQuestion(
+  session: SessionObject,
+  asked: Asked,
+  {epoch, now}: {epoch: number; now: Date},
+): Manifest<QuestionObject> {
+  const {kind, text, requestId, options, schema, turnName: turn} = asked;
+  const until = new Date(asked.expiresAt).getTime();
+  const expiresAt = new Date(Number.isNaN(until) ? now.getTime() + DEFAULT_WAIT_MS : until);
+  return {
+    metadata: {
+      name: questionName(session, {turnUid: asked.turnUid, epoch, requestId}),
+      namespace: session.metadata.namespace,
+      labels: childLabels(session),
+      ownerReferences: [ownedBy(session)],
+    },
+    spec: {
+      session: session.metadata.name,
+      turn,
+      kind,
+      requestId,
+      text,
+      to: 'Owner',
+      expiresAt: wholeSeconds(expiresAt),
+      ...(options === undefined || options.length === 0 ? {} : {options}),
+      ...(schema === undefined ? {} : {schema}),
+    },
+  };
+}
+
+/** What is marked, and when it was. */
+export interface Mark {
+  readonly name: string;
+  /** UID of the Question, where the runner knows it. */
+  readonly uid?: string | undefined;
+  readonly at: Date;
+}
+
+/**
+ * Set `deliveredAt`: the runner took the answer, or no longer waits for one. The controller turns an open Question that
+ * carries it into Withdrawn; nothing else can make a Question open and delivered.
+ */
+export async function markDelivered(
+  client: Pick<Client, 'find' | 'patchStatusJson' | 'patchStatusMerge'>,
+  session: SessionObject,
+  mark: Mark,
+): Promise<Applied> {
+  const ref: ObjectRef = {namespace: session.metadata.namespace, name: mark.name};
+  const question = await client.find(Questions, ref);
+  if (question === undefined || (mark.uid !== undefined && question.metadata.uid !== mark.uid))
+    return dropped('question_gone');
+  if (!isOurs(question, session)) return dropped('question_not_ours');
+  if (question.status?.deliveredAt !== undefined) return APPLIED;
+  const deliveredAt = wholeSeconds(mark.at);
+  const {uid, resourceVersion} = question.metadata;
+  try {
+    if (question.status === undefined) {
+      await client.patchStatusMerge(Questions, ref, {resourceVersion, status: {deliveredAt}});
+    } else {
+      const ops = [{op: 'add', path: '/status/deliveredAt', value: deliveredAt}] as const;
+      await client.patchStatusJson(Questions, ref, {uid, tests: {'/status/deliveredAt': null}, ops});
+    }
+    return APPLIED;
+  } catch (error) {
+    if (isApiError(error, 'NotFound', 'NamespaceNotFound')) return dropped('question_gone');
+    // Another try of the same event, at another replica, was faster.
+    if (isApiError(error, 'TestFailed')) return APPLIED;
+    throw error;
+  }
+}
+
+function isOurs(question: QuestionObject, session: SessionObject): boolean {
+  return question.metadata.ownerReferences?.some((o) => o.uid === session.metadata.uid) === true;
+}

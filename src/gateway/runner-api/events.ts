@@ -1,0 +1,85 @@
+import type {TurnObject} from '../../api/v1alpha1/index.ts';
+import type {Appended} from '../../api/wire/archive.ts';
+import type {EventBatch, RunnerEvent} from '../../api/wire/runner.ts';
+import type {Archive} from '../../domain/archive.ts';
+import {recordOf} from '../../domain/transcript/event-record.ts';
+import type {Cache, Client, Log} from '../../kube/ports.ts';
+import {INDEX, sessionKey} from '../caches.ts';
+import {APPLIED, type Applied} from './applied.ts';
+import {applyQuestion, markDelivered, questionName} from './apply-question.ts';
+import {applyReport} from './apply-report.ts';
+import type {Bound} from './binding.ts';
+import {finishedStatus, finishTurn} from './finish-turn.ts';
+
+/** What taking events needs. */
+export interface EventParts {
+  readonly client: Client;
+  readonly turns: Cache<TurnObject>;
+  readonly archive: Archive;
+  readonly log: Log;
+  readonly count: (event: string, dropped?: string) => void;
+}
+
+/**
+ * Take a batch: archive first, then change objects. Everything may be repeated, so a batch whose acknowledgement was lost
+ * is carried out again as a whole and changes nothing twice. Throws ArchiveError or ApiError when it has to be sent again.
+ */
+export async function takeBatch(parts: EventParts, bound: Bound, batch: EventBatch, now: Date): Promise<Appended> {
+  const {session, pod} = bound;
+  const context = {now: now.toISOString(), sequenceOf: (uid: string) => sequenceOf(parts, bound, uid)};
+  const acked = await parts.archive.append({
+    namespace: session.metadata.namespace ?? '',
+    session: {name: session.metadata.name, uid: session.metadata.uid},
+    source: pod.uid,
+    epoch: batch.epoch,
+    from: batch.from,
+    records: batch.events.map((event) => recordOf(event, context)),
+  });
+  const lastReport = batch.events.findLast((event) => event.type === 'report');
+  for (const event of batch.events) {
+    // Reports are level-triggered: of several, the last one is the truth.
+    if (event.type === 'report' && event !== lastReport) continue;
+    const result = await apply(parts, bound, {event, epoch: batch.epoch, now});
+    parts.count(event.type, result.kind === 'dropped' ? result.reason : undefined);
+    if (result.kind === 'applied') continue;
+    const {name, namespace} = session.metadata;
+    parts.log.warn({session: name, namespace, pod: pod.uid, event: event.type, reason: result.reason}, 'event dropped');
+  }
+  return acked;
+}
+
+interface Work {
+  readonly event: RunnerEvent;
+  readonly epoch: number;
+  readonly now: Date;
+}
+
+async function apply({client}: EventParts, bound: Bound, {event, epoch, now}: Work): Promise<Applied> {
+  const {session, pod} = bound;
+  const {namespace} = session.metadata;
+  switch (event.type) {
+    case 'record':
+      return APPLIED;
+    case 'report':
+      return applyReport(client, bound, {report: event, epoch, now});
+    case 'turnFinished': {
+      const ending = {ref: {namespace, name: event.turnName}, turnUid: event.turnUid, podUid: pod.uid};
+      return finishTurn(client, ending, finishedStatus(event, now));
+    }
+    case 'question':
+      return applyQuestion(client, bound, {asked: event, epoch, now});
+    case 'delivered':
+      return markDelivered(client, session, {name: event.question, uid: event.questionUid, at: now});
+    case 'withdrawn': {
+      const {turnUid, requestId} = event;
+      return markDelivered(client, session, {name: questionName(session, {turnUid, epoch, requestId}), at: now});
+    }
+  }
+}
+
+function sequenceOf({turns}: EventParts, {session}: Bound, uid: string): number | undefined {
+  const {namespace, name} = session.metadata;
+  const cached = turns.byIndex(INDEX.session, sessionKey(namespace, name)).find((t) => t.metadata.uid === uid);
+  const {activeTurn, admitted} = session.status ?? {};
+  return cached?.status?.sequence ?? [activeTurn, ...(admitted ?? [])].find((t) => t?.uid === uid)?.sequence;
+}

@@ -33,6 +33,8 @@ export async function pushImage(registry: string, crane: string, plan: ImagePlan
   const folder = await mkdtemp(join(tmpdir(), 'carrel-image-'));
   try {
     const root = join(folder, 'root');
+    await mkdir(join(root, 'tmp'), {recursive: true});
+    await chmod(join(root, 'tmp'), 0o1777);
     for (const [path, source] of Object.entries(plan.files)) {
       await mkdir(dirname(join(root, path)), {recursive: true});
       await copyFile(source, join(root, path));

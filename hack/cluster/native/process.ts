@@ -50,6 +50,8 @@ export async function startProcess(pids: string, plan: ProcessPlan): Promise<voi
   const startTime = await startTimeOf(pid);
   if (startTime === undefined) throw new Error(`${plan.name} ended at once; see ${plan.log}`);
   await writeFile(join(pids, plan.name), `${pid}\n${startTime}\n${network}\n`);
+  // Until nsenter has entered the namespace, the process would not be known again.
+  await waitFor(`start of ${plan.name} (see ${plan.log})`, {timeoutMs: 10_000, everyMs: 5}, async () => (await findProcess(pids, plan.name)) !== undefined);
 }
 
 /** The number of the process if it still is the one that was started under this name. */

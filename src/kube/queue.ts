@@ -62,111 +62,141 @@ const FAIR_SHARE = 8;
 
 /** Start a queue. */
 export function createQueue(parts: QueueParts): Queue {
-  const {clock} = parts;
-  const backoff = parts.backoff ?? BACKOFF;
-  const random = parts.random ?? Math.random;
-  const entries = new Map<string, Entry>();
-  const ready = {high: new Set<string>(), normal: new Set<string>()};
-  let running = 0;
-  let picks = 0;
-  let stopped = false;
-  let idle: (() => void) | undefined;
+  return new KeyQueue(parts);
+}
 
-  const entryOf = (key: string): Entry => {
+class KeyQueue implements Queue {
+  readonly #parts: QueueParts;
+  readonly #clock: Clock;
+  readonly #backoff: Backoff;
+  readonly #entries = new Map<string, Entry>();
+  readonly #ready = {high: new Set<string>(), normal: new Set<string>()};
+  #running = 0;
+  #picks = 0;
+  #stopped = false;
+  #idle: (() => void) | undefined;
+
+  constructor(parts: QueueParts) {
+    this.#parts = parts;
+    this.#clock = parts.clock;
+    this.#backoff = parts.backoff ?? BACKOFF;
+  }
+
+  add(key: string, priority: Priority = 'normal'): void {
+    if (this.#stopped) return;
+    const entry = this.#entryOf(key);
+    if (entry.state === 'running') entry.again = entry.again === 'high' ? 'high' : priority;
+    else if (entry.state === 'ready') {
+      if (priority === 'high' && this.#ready.normal.delete(key)) this.#ready.high.add(key);
+    } else {
+      const rest = entry.failures === 0 ? 0 : entry.failedAt + this.#backoff.floorMs - this.#clock.monotonic();
+      if (rest > 0) this.#later(key, entry, rest);
+      else this.#makeReady(key, entry, priority);
+    }
+  }
+
+  addAfter(key: string, ms: number): void {
+    if (this.#stopped) return;
+    const entry = this.#entryOf(key);
+    if (entry.state !== 'ready') this.#later(key, entry, ms);
+  }
+
+  pending(): number {
+    return this.#running + this.#ready.high.size + this.#ready.normal.size;
+  }
+
+  stop(): Promise<void> {
+    this.#stopped = true;
+    for (const entry of this.#entries.values()) entry.cancel?.();
+    this.#ready.high.clear();
+    this.#ready.normal.clear();
+    if (this.#running === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#idle = resolve;
+    });
+  }
+
+  #entryOf(key: string): Entry {
     const fresh: Entry = {state: 'idle', again: undefined, failures: 0, failedAt: 0, dueAt: 0, cancel: undefined};
-    const entry = entries.get(key) ?? fresh;
-    entries.set(key, entry);
+    const entry = this.#entries.get(key) ?? fresh;
+    this.#entries.set(key, entry);
     return entry;
-  };
-  const makeReady = (key: string, entry: Entry, priority: Priority) => {
+  }
+
+  #makeReady(key: string, entry: Entry, priority: Priority): void {
     entry.cancel?.();
     entry.cancel = undefined;
     entry.state = 'ready';
-    ready[priority].add(key);
-    pump();
-  };
-  const later = (key: string, entry: Entry, ms: number) => {
-    const dueAt = clock.monotonic() + ms;
+    this.#ready[priority].add(key);
+    this.#pump();
+  }
+
+  #later(key: string, entry: Entry, ms: number): void {
+    const dueAt = this.#clock.monotonic() + ms;
     if (entry.cancel !== undefined && entry.dueAt <= dueAt) return;
     entry.cancel?.();
     entry.dueAt = dueAt;
-    entry.cancel = clock.after(ms, () => {
+    entry.cancel = this.#clock.after(ms, () => {
       entry.cancel = undefined;
-      if (!stopped && entry.state === 'idle') makeReady(key, entry, 'normal');
+      if (!this.#stopped && entry.state === 'idle') this.#makeReady(key, entry, 'normal');
     });
-  };
-  const add = (key: string, priority: Priority) => {
-    if (stopped) return;
-    const entry = entryOf(key);
-    if (entry.state === 'running') entry.again = entry.again === 'high' ? 'high' : priority;
-    else if (entry.state === 'ready') {
-      if (priority === 'high' && ready.normal.delete(key)) ready.high.add(key);
-    } else {
-      const rest = entry.failures === 0 ? 0 : entry.failedAt + backoff.floorMs - clock.monotonic();
-      if (rest > 0) later(key, entry, rest);
-      else makeReady(key, entry, priority);
-    }
-    parts.depth?.(ready.high.size + ready.normal.size);
-  };
-  const pick = (): string | undefined => {
-    const normalFirst = ready.high.size === 0 || (ready.normal.size > 0 && ++picks % FAIR_SHARE === 0);
-    const set = normalFirst ? ready.normal : ready.high;
+  }
+
+  #pick(): string | undefined {
+    const {high, normal} = this.#ready;
+    const normalFirst = high.size === 0 || (normal.size > 0 && ++this.#picks % FAIR_SHARE === 0);
+    const set = normalFirst ? normal : high;
     const first = set.values().next();
     if (first.done === true) return undefined;
     set.delete(first.value);
     return first.value;
-  };
-  const pump = () => {
-    while (!stopped && running < parts.workers) {
-      const key = pick();
-      if (key === undefined) return;
-      running++;
-      void runOne(key, entryOf(key));
+  }
+
+  #pump(): void {
+    while (!this.#stopped && this.#running < this.#parts.workers) {
+      const key = this.#pick();
+      if (key === undefined) break;
+      this.#running++;
+      void this.#run(key, this.#entryOf(key));
     }
-  };
-  const runOne = async (key: string, entry: Entry) => {
+    this.#parts.depth?.(this.#ready.high.size + this.#ready.normal.size);
+  }
+
+  async #run(key: string, entry: Entry): Promise<void> {
     entry.state = 'running';
     entry.again = undefined;
     let next: number | undefined;
     try {
-      const result = await parts.work(key);
+      const result = await this.#parts.work(key);
       if (result !== 'not now') {
         next = result;
         entry.failures = 0;
       }
     } catch (error) {
-      entry.failures++;
-      entry.failedAt = clock.monotonic();
-      const grown = Math.min(backoff.maxMs, backoff.firstMs * 2 ** Math.min(entry.failures - 1, 30));
-      next = Math.max(grown * (0.75 + random() / 2), parts.atLeast?.(error) ?? 0);
-      parts.failed(key, error, {failures: entry.failures, delayMs: next});
+      next = this.#failed(key, entry, error);
     }
-    running--;
+    this.#running--;
     entry.state = 'idle';
-    settle(key, entry, next);
-    if (stopped && running === 0) idle?.();
-    pump();
-  };
-  const settle = (key: string, entry: Entry, next: number | undefined) => {
-    if (stopped) return;
-    if (next !== undefined) later(key, entry, next);
-    if (entry.again !== undefined) add(key, entry.again);
-    else if (next === undefined && entry.failures === 0) entries.delete(key);
-  };
-  return {
-    add: (key, priority = 'normal') => add(key, priority),
-    addAfter(key, ms) {
-      if (stopped) return;
-      const entry = entryOf(key);
-      if (entry.state !== 'ready') later(key, entry, ms);
-    },
-    pending: () => running + ready.high.size + ready.normal.size,
-    stop() {
-      stopped = true;
-      for (const entry of entries.values()) entry.cancel?.();
-      ready.high.clear();
-      ready.normal.clear();
-      return running === 0 ? Promise.resolve() : new Promise((resolve) => (idle = resolve));
-    },
-  };
+    this.#settle(key, entry, next);
+    if (this.#stopped && this.#running === 0) this.#idle?.();
+    this.#pump();
+  }
+
+  #failed(key: string, entry: Entry, error: unknown): number {
+    const {firstMs, maxMs} = this.#backoff;
+    const random = this.#parts.random ?? Math.random;
+    entry.failures++;
+    entry.failedAt = this.#clock.monotonic();
+    const grown = Math.min(maxMs, firstMs * 2 ** Math.min(entry.failures - 1, 30));
+    const delayMs = Math.max(grown * (0.75 + random() / 2), this.#parts.atLeast?.(error) ?? 0);
+    this.#parts.failed(key, error, {failures: entry.failures, delayMs});
+    return delayMs;
+  }
+
+  #settle(key: string, entry: Entry, next: number | undefined): void {
+    if (this.#stopped) return;
+    if (next !== undefined) this.#later(key, entry, next);
+    if (entry.again !== undefined) this.add(key, entry.again);
+    else if (entry.state === 'idle' && entry.cancel === undefined && entry.failures === 0) this.#entries.delete(key);
+  }
 }

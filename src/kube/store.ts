@@ -36,90 +36,118 @@ const GRAVES = 10_000;
 
 /** Make an empty store. Level-based: doubled, late or reordered events of one object change nothing. */
 export function createStore<T extends KubeObject>(parts: StoreParts<T>): Store<T> {
-  const objects = new Map<string, T>();
-  const namespaces = createIndex<T>();
-  const indexes = new Map(Object.keys(parts.indexes ?? {}).map((name) => [name, createIndex<T>()]));
-  const graves = new Map<string, string>();
-  let version: string | undefined;
+  return new ObjectStore(parts);
+}
 
-  const keysOf = (name: string, object: T, key: string): readonly string[] => {
-    try {
-      return parts.indexes?.[name]?.(object) ?? [];
-    } catch (error) {
-      parts.broken(error, `index ${name}`, key);
-      return [];
+class ObjectStore<T extends KubeObject> implements Store<T> {
+  readonly #parts: StoreParts<T>;
+  readonly #objects = new Map<string, T>();
+  readonly #namespaces = createIndex<T>();
+  readonly #indexes: ReadonlyMap<string, Index<T>>;
+  /** uid -> version at which it left. */
+  readonly #graves = new Map<string, string>();
+  #version: string | undefined;
+
+  constructor(parts: StoreParts<T>) {
+    this.#parts = parts;
+    this.#indexes = new Map(Object.keys(parts.indexes ?? {}).map((name) => [name, createIndex<T>()]));
+  }
+
+  get(ref: ObjectRef): T | undefined {
+    return this.#objects.get(refKey(ref));
+  }
+
+  list(namespace?: string): readonly T[] {
+    return namespace === undefined ? [...this.#objects.values()] : this.#namespaces.get(namespace);
+  }
+
+  byIndex(name: string, key: string): readonly T[] {
+    const index = this.#indexes.get(name);
+    if (index === undefined) {
+      throw new Error(`no index "${name}"; there are: ${[...this.#indexes.keys()].join(', ') || 'none'}`);
     }
-  };
-  const prune = (object: T, key: string): T => {
-    try {
-      return parts.prune?.(object) ?? object;
-    } catch (error) {
-      parts.broken(error, 'prune', key);
-      return object;
-    }
-  };
-  const put = (key: string, object: T) => {
-    objects.set(key, object);
-    namespaces.put(key, [object.metadata.namespace ?? ''], object);
-    for (const [name, index] of indexes) index.put(key, keysOf(name, object, key), object);
-  };
-  const drop = (key: string, object: T, at: string) => {
-    objects.delete(key);
-    namespaces.drop(key);
-    for (const index of indexes.values()) index.drop(key);
-    bury(graves, object.metadata.uid, at);
-    parts.changed({old: object, new: undefined}, key);
-  };
-  const upsert = (incoming: T) => {
+    return index.get(key);
+  }
+
+  size(): number {
+    return this.#objects.size;
+  }
+
+  version(): string | undefined {
+    return this.#version;
+  }
+
+  upsert(object: T): void {
+    this.#put(object);
+    this.advance(object.metadata.resourceVersion);
+  }
+
+  remove({metadata}: T): void {
+    const key = refKey(metadata);
+    const old = this.#objects.get(key);
+    const current = old !== undefined && old.metadata.uid === metadata.uid;
+    const late = current && compareVersions(metadata.resourceVersion, old.metadata.resourceVersion) < 0;
+    if (current && !late) this.#drop(key, old, metadata.resourceVersion);
+    else if (!late) bury(this.#graves, metadata.uid, metadata.resourceVersion);
+    this.advance(metadata.resourceVersion);
+  }
+
+  replace(all: readonly T[], version: string): void {
+    // A server that lags behind what was already seen may not bring the past back.
+    if (this.#version !== undefined && compareVersions(version, this.#version) < 0) return;
+    const uids = new Set(all.map((object) => object.metadata.uid));
+    for (const [key, object] of [...this.#objects])
+      if (!uids.has(object.metadata.uid)) this.#drop(key, object, version);
+    for (const object of all) this.#put(object);
+    this.#version = version;
+  }
+
+  advance(version: string): void {
+    this.#version = laterVersion(this.#version, version);
+  }
+
+  #put(incoming: T): void {
     const key = refKey(incoming.metadata);
     const {resourceVersion, uid} = incoming.metadata;
-    const old = objects.get(key);
-    const grave = graves.get(uid);
+    const old = this.#objects.get(key);
+    const grave = this.#graves.get(uid);
     if (grave !== undefined && compareVersions(resourceVersion, grave) <= 0) return;
     if (old !== undefined && compareVersions(resourceVersion, old.metadata.resourceVersion) <= 0) return;
-    const object = prune(incoming, key);
+    const object = this.#prune(incoming, key);
     const same = old === undefined || old.metadata.uid === uid;
     // A recreated name is two changes, so that nobody takes the new object for the old one.
-    if (!same) drop(key, old, old.metadata.resourceVersion);
-    put(key, object);
-    parts.changed({old: same ? old : undefined, new: object}, key);
-  };
-  return {
-    get: (ref) => objects.get(refKey(ref)),
-    list: (namespace) => (namespace === undefined ? [...objects.values()] : namespaces.get(namespace)),
-    byIndex(name, key) {
-      const index = indexes.get(name);
-      if (index === undefined)
-        throw new Error(`no index "${name}"; there are: ${[...indexes.keys()].join(', ') || 'none'}`);
-      return index.get(key);
-    },
-    size: () => objects.size,
-    version: () => version,
-    upsert(object) {
-      upsert(object);
-      version = laterVersion(version, object.metadata.resourceVersion);
-    },
-    remove({metadata}) {
-      const key = refKey(metadata);
-      const old = objects.get(key);
-      const current = old !== undefined && old.metadata.uid === metadata.uid;
-      const late = current && compareVersions(metadata.resourceVersion, old.metadata.resourceVersion) < 0;
-      if (current && !late) drop(key, old, metadata.resourceVersion);
-      else if (!late) bury(graves, metadata.uid, metadata.resourceVersion);
-      version = laterVersion(version, metadata.resourceVersion);
-    },
-    replace(all, at) {
-      // A server that lags behind what was already seen may not bring the past back.
-      if (version !== undefined && compareVersions(at, version) < 0) return;
-      const uids = new Set(all.map((object) => object.metadata.uid));
-      for (const [key, object] of [...objects]) if (!uids.has(object.metadata.uid)) drop(key, object, at);
-      for (const object of all) upsert(object);
-      version = at;
-    },
-    advance(at) {
-      version = laterVersion(version, at);
-    },
-  };
+    if (!same) this.#drop(key, old, old.metadata.resourceVersion);
+    this.#objects.set(key, object);
+    this.#namespaces.put(key, [object.metadata.namespace ?? ''], object);
+    for (const [name, index] of this.#indexes) index.put(key, this.#keysOf(name, object, key), object);
+    this.#parts.changed({old: same ? old : undefined, new: object}, key);
+  }
+
+  #drop(key: string, object: T, version: string): void {
+    this.#objects.delete(key);
+    this.#namespaces.drop(key);
+    for (const index of this.#indexes.values()) index.drop(key);
+    bury(this.#graves, object.metadata.uid, version);
+    this.#parts.changed({old: object, new: undefined}, key);
+  }
+
+  #keysOf(name: string, object: T, key: string): readonly string[] {
+    try {
+      return this.#parts.indexes?.[name]?.(object) ?? [];
+    } catch (error) {
+      this.#parts.broken(error, `index ${name}`, key);
+      return [];
+    }
+  }
+
+  #prune(object: T, key: string): T {
+    try {
+      return this.#parts.prune?.(object) ?? object;
+    } catch (error) {
+      this.#parts.broken(error, 'prune', key);
+      return object;
+    }
+  }
 }
 
 function bury(graves: Map<string, string>, uid: string, at: string): void {

@@ -48,7 +48,7 @@ export function statusOf(object: KubeObject): unknown {
 /** A cache found by the name of its resource holds objects of that resource's type. */
 export function sameResource<T extends KubeObject>(
   _resource: Resource<T>,
-  found: Cache<KubeObject> | undefined,
+  found: object | undefined,
 ): Cache<T> | undefined {
   return found as unknown as Cache<T> | undefined;
 }

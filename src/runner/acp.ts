@@ -1,0 +1,122 @@
+import * as acp from '@agentclientprotocol/sdk';
+import {z} from 'zod';
+import type {ElicitationReply, PermissionReply} from '../domain/runner/answer.ts';
+import type {AgentUpdate} from '../domain/runner/merge.ts';
+import {jsonLines} from './acp-stream.ts';
+import type {AgentProcess} from './agent-process.ts';
+
+/** Longest message of an agent, in bytes. */
+const MAX_MESSAGE = 8_388_608;
+
+// Lenient on purpose: what is not known here goes into the transcript as it came.
+const Update = z.looseObject({sessionId: z.string(), update: z.looseObject({sessionUpdate: z.string()})});
+const Permission = z.looseObject({
+  sessionId: z.string(),
+  toolCall: z.looseObject({toolCallId: z.string()}),
+  options: z
+    .array(z.looseObject({optionId: z.string(), name: z.string().default(''), kind: z.string().optional()}))
+    .default([]),
+});
+const Elicitation = z.looseObject({
+  message: z.string().default(''),
+  mode: z.string().default('form'),
+  requestedSchema: z.record(z.string(), z.unknown()).optional(),
+});
+/** `session/request_permission` as the agent sent it. */
+export type PermissionAsked = z.infer<typeof Permission>;
+/** `elicitation/create` as the agent sent it. */
+export type ElicitationAsked = z.infer<typeof Elicitation>;
+
+/** What an agent does on its own account. */
+export type AcpEvents = {
+  update(update: AgentUpdate): void;
+  permission(asked: PermissionAsked, cancelled: AbortSignal): Promise<PermissionReply>;
+  elicitation(asked: ElicitationAsked, cancelled: AbortSignal): Promise<ElicitationReply>;
+  otherLine(sample: string): void;
+  room(): Promise<void>;
+};
+
+/** The agent's MCP servers: ours alone. */
+export type McpServers = acp.McpServer[];
+
+/** What the agent answered to `initialize`. */
+export type Greeting = acp.InitializeResponse;
+
+/** An error that the agent answered with. */
+export type AgentError = {code: number; message: string};
+
+/** Code and message of an error that the agent answered with; nothing for any other error. */
+export function agentError(error: unknown): AgentError | undefined {
+  return error instanceof acp.RequestError ? {code: error.code, message: error.message} : undefined;
+}
+
+/** ACP v1 over the standard streams of one process; the only importer of the ACP library. */
+export class AcpConnection {
+  private readonly connection: acp.ClientConnection;
+
+  constructor(process: AgentProcess, events: AcpEvents) {
+    const app = acp
+      .client({name: 'carrel-runner'})
+      .onNotification('session/update', Update, ({params}) => events.update(params.update))
+      .onRequest('session/request_permission', Permission, async ({params, signal}) => ({
+        outcome: await events.permission(params, signal),
+      }))
+      .onRequest('elicitation/create', Elicitation, ({params, signal}) => events.elicitation(params, signal))
+      .onNotification('*', () => {});
+    const lines = jsonLines(process.stdout, events);
+    this.connection = app.connect(acp.ndJsonStream(process.stdin, lines, {maxMessageBytes: MAX_MESSAGE}));
+    this.connection.closed.catch(() => {});
+  }
+
+  /** Resolves when the streams have ended. */
+  get closed(): Promise<void> {
+    return this.connection.closed.catch(() => {});
+  }
+
+  close(): void {
+    this.connection.close();
+  }
+
+  /** No `fs` and no `terminal`: every agent then uses its own tools in its own container. */
+  initialize(): Promise<Greeting> {
+    return this.connection.agent.request('initialize', {
+      protocolVersion: acp.PROTOCOL_VERSION,
+      clientInfo: {name: 'carrel', version: '0.1.0'},
+      clientCapabilities: {elicitation: {form: {}}, session: {notices: {}, compaction: {}}},
+    });
+  }
+
+  async authenticate(methodId: string): Promise<void> {
+    await this.connection.agent.request('authenticate', {methodId});
+  }
+
+  async create(cwd: string, mcpServers: McpServers): Promise<string> {
+    return (await this.connection.agent.request('session/new', {cwd, mcpServers})).sessionId;
+  }
+
+  async resume(sessionId: string, cwd: string, mcpServers: McpServers): Promise<void> {
+    await this.connection.agent.request('session/resume', {sessionId, cwd, mcpServers});
+  }
+
+  async load(sessionId: string, cwd: string, mcpServers: McpServers): Promise<void> {
+    await this.connection.agent.request('session/load', {sessionId, cwd, mcpServers});
+  }
+
+  async setMode(sessionId: string, modeId: string): Promise<void> {
+    await this.connection.agent.request('session/set_mode', {sessionId, modeId});
+  }
+
+  /** The stop reason of the turn, as the agent said it. */
+  async prompt(sessionId: string, blocks: readonly string[]): Promise<string> {
+    const prompt = blocks.map((text): acp.ContentBlock => ({type: 'text', text}));
+    return (await this.connection.agent.request('session/prompt', {sessionId, prompt})).stopReason;
+  }
+
+  async cancel(sessionId: string): Promise<void> {
+    await this.connection.agent.notify('session/cancel', {sessionId}).catch(() => {});
+  }
+
+  async end(sessionId: string): Promise<void> {
+    await this.connection.agent.request('session/close', {sessionId});
+  }
+}

@@ -1,0 +1,79 @@
+import type {QuestionObject, SessionObject, TurnObject} from '../../src/api/v1alpha1/index.ts';
+
+const meta = {namespace: 'team-a', creationTimestamp: '2026-01-01T00:00:00Z'};
+
+/** UID of the session that the builders make, and of its present pod. */
+export const SESSION_UID = 'aaaaaaaa-0000-0000-0000-000000000001';
+export const POD_UID = 'pod-uid-1';
+/** Name of its first pod. */
+export const POD_NAME = 'carrel-one-aaaaaaaa-1';
+
+/** Session `one`, attempt 1, running turn `t1` in its pod. */
+export function session(
+  status: Partial<NonNullable<SessionObject['status']>> = {},
+  spec: Partial<SessionObject['spec']> = {},
+): SessionObject {
+  return {
+    apiVersion: 'carrel.dev/v1alpha1',
+    kind: 'Session',
+    metadata: {...meta, name: 'one', uid: SESSION_UID, resourceVersion: '100'},
+    spec: {agent: 'scripted', desired: 'Active', restart: 0, ttlAfterFinished: '7d', turnHistoryLimit: 20, ...spec},
+    status: {
+      phase: 'Running',
+      attempt: 1,
+      pod: {name: POD_NAME, uid: POD_UID},
+      activeTurn: {name: 't1', uid: 'turn-uid-1', sequence: 2},
+      ...status,
+    },
+  };
+}
+
+/** Turn `t1`, number 2, running in the pod. */
+export function turn(
+  changes: {
+    name?: string;
+    uid?: string;
+    spec?: Partial<TurnObject['spec']>;
+    status?: Partial<NonNullable<TurnObject['status']>>;
+  } = {},
+): TurnObject {
+  return {
+    apiVersion: 'carrel.dev/v1alpha1',
+    kind: 'Turn',
+    metadata: {...meta, name: changes.name ?? 't1', uid: changes.uid ?? 'turn-uid-1', resourceVersion: '101'},
+    spec: {session: 'one', input: [{text: 'hello'}], delivery: 'Queue', ...changes.spec},
+    status: {phase: 'Running', sequence: 2, sessionUID: SESSION_UID, podUID: POD_UID, ...changes.status},
+  };
+}
+
+/** An open permission question of turn `t1`. */
+export function question(
+  changes: {
+    name?: string;
+    spec?: Partial<QuestionObject['spec']>;
+    status?: Partial<NonNullable<QuestionObject['status']>>;
+  } = {},
+): QuestionObject {
+  const name = changes.name ?? 'q1';
+  return {
+    apiVersion: 'carrel.dev/v1alpha1',
+    kind: 'Question',
+    metadata: {
+      ...meta,
+      name,
+      uid: `uid-of-${name}`,
+      resourceVersion: '102',
+      ownerReferences: [{apiVersion: 'carrel.dev/v1alpha1', kind: 'Session', name: 'one', uid: SESSION_UID}],
+    },
+    spec: {
+      session: 'one',
+      turn: 't1',
+      kind: 'Permission',
+      requestId: 'r1',
+      text: 'Write?',
+      to: 'Owner',
+      ...changes.spec,
+    },
+    status: {phase: 'Open', ...changes.status},
+  };
+}

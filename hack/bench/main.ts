@@ -1,0 +1,152 @@
+import {z} from 'zod';
+import {run} from '../cluster/command.ts';
+import {type Environment, prepare, RELEASE_NAMESPACE, TEST_VALUES} from '../environment.ts';
+import {forwardGateway, gatewayToken} from '../gateway.ts';
+import {step} from '../progress.ts';
+import {countWrites, type Writes} from './audit.ts';
+import {measureStarts} from './latency.ts';
+import {peakMemory} from './memory.ts';
+import {BenchPlace} from './place.ts';
+
+/** What is read of an image's manifest. */
+const Manifest = z.object({layers: z.array(z.object({size: z.number()}))});
+
+/** `npm run bench`: counts and ratios of one run, each as `name: value (budget)`. */
+const environment = await prepare(TEST_VALUES);
+const place = new BenchPlace(environment);
+await place.open();
+try {
+  await writesOfOneSession();
+  await starts();
+  await memory();
+  await sizes();
+} finally {
+  await place.close();
+}
+
+/** Prints one figure. */
+function figure(name: string, value: number | string, budget: string): void {
+  process.stdout.write(`${name}: ${value} (${budget})\n`);
+}
+
+/** API writes and reconciles of one session with two turns, from create until it is gone. */
+async function writesOfOneSession(): Promise<void> {
+  const log = environment.cluster.auditLogPath;
+  if (log === undefined) return figure('writes per session', 'not measured', 'needs the audit log of the API server');
+  const users = ['controller', 'gateway'].map((p) => `system:serviceaccount:${RELEASE_NAMESPACE}:carrel-${p}`);
+  const reconciles = async () => sumMetric(await controllerMetrics(environment), 'carrel_reconciles_total');
+  const [from, reconciled] = [Date.now(), await reconciles()];
+  await step('one session, two turns', async () => {
+    await place.create('Session', 'count', {agent: 'bench', prompt: 'say one'});
+    await place.firstTurnDone('count');
+  });
+  const turn = Date.now();
+  await place.create('Turn', 'count-2', {session: 'count', input: [{text: 'say two'}]});
+  await place.wait('turns.carrel.dev/count-2', '{.status.phase}', 'Completed');
+  await place.wait('sessions.carrel.dev/count', '{.status.phase}', 'Idle');
+  const deletion = Date.now();
+  await place.kubectl(['delete', 'sessions.carrel.dev/count', '--wait=true', '--timeout=60s']);
+  await place.kubectl(['wait', 'pods', '--all', '--for=delete', '--timeout=60s']);
+  const end = Date.now();
+  const first = add(
+    await countWrites(log, users, {from, to: turn}),
+    await countWrites(log, users, {from: deletion, to: end}),
+  );
+  const further = await countWrites(log, users, {from: turn, to: deletion});
+  figure('API writes per session, create to gone', first.objects + first.events, 'at most 12 with at most 3 Events');
+  figure('  of them Events', first.events, 'at most 3');
+  figure('  Leases, reviews in that time', `${first.leases}, ${first.reviews}`, 'printed apart');
+  figure('  in detail', detail(first), 'no budget');
+  figure('API writes per further turn', further.objects + further.events, 'at most 4');
+  figure('  in detail', detail(further), 'no budget');
+  figure('reconciles per session with two turns', (await reconciles()) - reconciled, 'at most 10 with one turn');
+}
+
+async function starts(): Promise<void> {
+  await place.kubectl(['create', 'serviceaccount', 'reader']);
+  await place.kubectl([
+    'create',
+    'rolebinding',
+    'reader',
+    '--clusterrole=cluster-admin',
+    `--serviceaccount=${place.namespace}:reader`,
+  ]);
+  const gateway = await forwardGateway(environment.cluster);
+  try {
+    const token = await gatewayToken(environment.cluster, place.namespace, 'reader');
+    const times = await step('five starts of a session, five of a bare pod', () =>
+      measureStarts(place, gateway, token),
+    );
+    figure('Session create to prompt handed over, median ms', times.session, `bare pod + 300 = ${times.barePod + 300}`);
+    figure('bare pod create to its first words, median ms', times.barePod, 'no budget');
+  } finally {
+    gateway.close();
+  }
+}
+
+async function memory(): Promise<void> {
+  const budgets: Record<string, string> = {
+    shim: 'at most 60',
+    runner: 'at most 110',
+    controller: 'at most 120 + 5 KB per object',
+  };
+  await place.create('Session', 'memory', {agent: 'bench', prompt: 'say here'});
+  await place.firstTurnDone('memory');
+  for (const [name, megabytes] of Object.entries(await peakMemory()).sort()) {
+    figure(`peak memory of ${name}, MB`, megabytes, budgets[name] ?? 'no budget');
+  }
+}
+
+async function sizes(): Promise<void> {
+  const {crane} = environment.cluster.tools;
+  const {runtime, scriptedAgent} = environment.images;
+  for (const [name, reference] of Object.entries({runtime, 'scripted agent': scriptedAgent})) {
+    const manifest = Manifest.parse(JSON.parse(await run(crane, ['manifest', '--insecure', reference])));
+    const bytes = manifest.layers.reduce((sum, layer) => sum + layer.size, 0);
+    figure(`image ${name}, compressed MB`, (bytes / 1e6).toFixed(1), 'no budget');
+  }
+}
+
+/** Metrics of all controller pods, as text. */
+async function controllerMetrics({cluster}: Environment): Promise<string> {
+  const select = ['-n', RELEASE_NAMESPACE, 'get', 'pods', '-l', 'app.kubernetes.io/component=controller', '-o', 'name'];
+  const pods = (await cluster.kubectl(select)).split('\n').filter((p) => p !== '');
+  const texts = await Promise.all(
+    pods.map((p) =>
+      cluster.kubectl([
+        'get',
+        '--raw',
+        `/api/v1/namespaces/${RELEASE_NAMESPACE}/pods/${p.replace('pod/', '')}:8082/proxy/metrics`,
+      ]),
+    ),
+  );
+  return texts.join('\n');
+}
+
+/** Sum over the controllers that serve people's kinds; sweeping is not work for a session. */
+function sumMetric(text: string, name: string): number {
+  let sum = 0;
+  for (const line of text.split('\n')) {
+    if (line.startsWith(`${name}{`) && !line.includes('controller="sweep'))
+      sum += Number(line.slice(line.lastIndexOf(' ')));
+  }
+  return sum;
+}
+
+function add(a: Writes, b: Writes): Writes {
+  const detail: Record<string, number> = {...a.detail};
+  for (const [what, times] of Object.entries(b.detail)) detail[what] = (detail[what] ?? 0) + times;
+  return {
+    objects: a.objects + b.objects,
+    events: a.events + b.events,
+    leases: a.leases + b.leases,
+    reviews: a.reviews + b.reviews,
+    detail,
+  };
+}
+
+function detail(writes: Writes): string {
+  return Object.entries(writes.detail)
+    .map(([what, times]) => `${what} ${times}`)
+    .join(', ');
+}

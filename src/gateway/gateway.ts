@@ -1,6 +1,5 @@
 import {randomBytes} from 'node:crypto';
 import type {Archive} from '../domain/archive.ts';
-import type {Clock} from '../kube/clock.ts';
 import type {Client, Log} from '../kube/ports.ts';
 import type {FindApiKey} from './auth/api-keys.ts';
 import {createAuthorizer} from './auth/authorize.ts';
@@ -17,7 +16,7 @@ import {type RunningServer, type ServerParts, startServer} from './server.ts';
 import {TOOLS} from './tools/index.ts';
 
 /** Everything a gateway is made of; the composition root and the tests hand it over. */
-export interface GatewayParts extends Pick<ServerParts, 'ready' | 'metrics' | 'ports' | 'lameDuckMs' | 'drainMs'> {
+export interface GatewayParts extends Omit<ServerParts, 'listener'> {
   readonly client: Client;
   readonly caches: GatewayCaches;
   readonly archive: Archive;
@@ -27,14 +26,11 @@ export interface GatewayParts extends Pick<ServerParts, 'ready' | 'metrics' | 'p
   readonly allowlists: Allowlists;
   readonly audiences: readonly string[];
   readonly version: string;
-  readonly clock: Clock;
   readonly log: Log;
   /** How long `ask_user` blocks; never more than 50 s. */
   readonly askWaitMs: number;
   readonly measure: (tool: string, result: string, seconds: number) => void;
   readonly answered: (route: string, status: number) => void;
-  /** Called when the stop begins, so that streams of others end too. */
-  readonly onStop: () => void;
 }
 
 /** Put the gateway together and listen. */
@@ -57,11 +53,11 @@ export async function startGateway(parts: GatewayParts): Promise<RunningServer> 
     rest: {calls, archive},
     maxInFlight: 2_000,
   });
-  const stop = () => {
-    parts.onStop();
+  const endWaits = () => {
+    parts.endWaits();
     stopping.abort();
   };
-  const server = await startServer({...parts, listener, stop});
+  const server = await startServer({...parts, listener, endWaits});
   return {
     ports: server.ports,
     async stop() {

@@ -4,7 +4,7 @@ import type {Log} from '../kube/ports.ts';
 import {openConnection, type OpenParts} from './connection.ts';
 import {readJson} from './http/body.ts';
 import {type Allowlists, checkOrigin} from './http/guard.ts';
-import {sayJsonRpc, sayProblem, type SayRefusal} from './http/reply.ts';
+import {sayJsonRpc, sayProblem, type SayRefusal} from './http/say.ts';
 import type {ServeMcp} from './mcp.ts';
 import {type RestParts, restMethods, serveRest} from './rest/index.ts';
 

@@ -3,7 +3,7 @@ import {Refusal} from '../../domain/refusal.ts';
 import type {Calls, Connection} from '../call.ts';
 import type {Archive} from '../../domain/archive.ts';
 import {readJson} from '../http/body.ts';
-import {sendJson} from '../http/reply.ts';
+import {sendJson} from '../../http/reply.ts';
 import {sendTranscript} from './transcript.ts';
 
 /** One request of the REST API, its caller identified. */
@@ -80,9 +80,9 @@ export async function serveRest(parts: RestParts, request: RestRequest): Promise
 }
 
 /** Call a tool and take its data; a refusal is thrown. */
-export async function toolData({calls}: RestParts, {connection}: RestRequest, tool: string, args: unknown): Promise<unknown> {
+export async function toolData({calls}: RestParts, {connection}: RestRequest, tool: string, args: unknown): Promise<object> {
   const reply = await calls.call(connection, tool, args);
-  if (reply.kind === 'done') return reply.data;
+  if (reply.kind === 'done') return typeof reply.data === 'object' && reply.data !== null ? reply.data : {value: reply.data};
   if (reply.kind === 'refused') throw reply.refusal;
   throw new Refusal('forbidden', 'The caller has no right to this operation in this namespace.');
 }

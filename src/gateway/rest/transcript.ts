@@ -2,7 +2,7 @@ import {once} from 'node:events';
 import {z} from 'zod';
 import {StoredRecord} from '../../api/wire/archive.ts';
 import {Refusal} from '../../domain/refusal.ts';
-import {sendJson} from '../http/reply.ts';
+import {sendJson} from '../../http/reply.ts';
 import {type RestParts, type RestRequest, toolData} from './index.ts';
 
 const TranscriptPage = z.object({session: z.string(), records: z.array(StoredRecord), next: z.int().optional()});

@@ -1,0 +1,153 @@
+import {Client as ModernClient, StreamableHTTPClientTransport as ModernTransport} from '@modelcontextprotocol/client';
+import {Client as V1Client} from '@modelcontextprotocol/sdk/client/index.js';
+import {StreamableHTTPClientTransport as V1Transport} from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import {afterAll, beforeAll, describe, expect, test} from 'vitest';
+import {type GatewayFixture, KEY, rpc, startGatewayFixture} from '../../test/support/gateway-fixture.ts';
+import {sendRaw} from '../../test/support/raw-http.ts';
+
+let fixture: GatewayFixture;
+let sessionToken: string;
+
+beforeAll(async () => {
+  fixture = await startGatewayFixture();
+  fixture.addAgent('writer', ['self_session', 'ask']);
+  fixture.addAgent('lead', ['sessions', 'ask']);
+  sessionToken = fixture.addRunning('one', 'writer').token;
+  await fixture.settle();
+});
+afterAll(() => fixture.close());
+
+const key = {'X-API-Key': KEY};
+const names = (body: unknown): string[] => {
+  const found = JSON.stringify(body).matchAll(/"name":"([a-z_]+)","description"/g);
+  return [...found].map((m) => m[1] ?? '').sort();
+};
+const SESSIONS = ['action_session', 'get_session', 'get_transcript_archive', 'quick_search_sessions', 'start_session'];
+
+describe('clients', () => {
+  test('a client of 2026-07-28 lists and calls tools', async () => {
+    const client = new ModernClient({name: 't', version: '1'}, {versionNegotiation: {mode: 'auto'}});
+    await client.connect(new ModernTransport(new URL(`${fixture.url}/mcp`), {requestInit: {headers: key}}));
+    expect((await client.listTools()).tools.map((t) => t.name).sort()).toEqual(SESSIONS);
+    const result = await client.callTool({name: 'get_session', arguments: {session_id: 'one'}});
+    expect(JSON.stringify(result.content)).toContain('### Session Hierarchy');
+    await client.close();
+  });
+
+  test('a client of the v2 SDK that speaks 2025-11-25 lists and calls tools', async () => {
+    const client = new ModernClient({name: 't', version: '1'});
+    await client.connect(new ModernTransport(new URL(`${fixture.url}/mcp`), {requestInit: {headers: key}}));
+    expect((await client.listTools()).tools.map((t) => t.name).sort()).toEqual(SESSIONS);
+    await client.close();
+  });
+
+  test('a client of the v1 SDK lists and calls tools with a session token', async () => {
+    const client = new V1Client({name: 't', version: '1'});
+    const headers = {authorization: `Bearer ${sessionToken}`};
+    await client.connect(new V1Transport(new URL(`${fixture.url}/mcp`), {requestInit: {headers}}));
+    expect((await client.listTools()).tools.map((t) => t.name).sort()).toEqual(['action_session', 'ask_user', 'get_session']);
+    const result = await client.callTool({name: 'get_session', arguments: {}});
+    expect(JSON.stringify(result.content)).toContain('- ID: one');
+    await client.close();
+  });
+});
+
+describe('transport', () => {
+  test('Z-003 Z-005 a bare request answers tools/list as one JSON body', async () => {
+    const reply = await fixture.post('/mcp', rpc('tools/list'), {...key, accept: '*/*'});
+    expect(reply.status).toBe(200);
+    expect(reply.headers.get('content-type')).toContain('application/json');
+    expect(reply.headers.get('mcp-session-id')).toBeNull();
+    expect(names(await reply.json())).toEqual(SESSIONS);
+  });
+
+  test('Z-015 a bearer key is the same as X-API-Key', async () => {
+    const reply = await fixture.post('/mcp', rpc('tools/list'), {authorization: `Bearer ${KEY}`});
+    expect(names(await reply.json())).toEqual(SESSIONS);
+  });
+
+  test.each(['GET', 'DELETE', 'PUT'])('Z-006 Z-007 %s is 405 with Allow', async (method) => {
+    const reply = await fetch(`${fixture.url}/mcp`, {method, headers: key});
+    expect([reply.status, reply.headers.get('allow')]).toEqual([405, 'POST']);
+  });
+
+  test('Z-008 a batch is refused and nothing of it runs', async () => {
+    const before = fixture.lines.length;
+    const reply = await fixture.post('/mcp', [rpc('tools/list'), rpc('tools/list', {}, 2)], key);
+    expect(reply.status).toBe(400);
+    expect(await reply.json()).toMatchObject({error: {code: -32600, data: {code: 'batch_refused'}}});
+    expect(fixture.lines.length).toBe(before);
+  });
+
+  test('Z-009 two requests with different groups see different lists', async () => {
+    const [a, b] = await Promise.all([
+      fixture.post('/mcp?tool_groups=sessions_readonly', rpc('tools/list'), key),
+      fixture.post('/mcp?tool_groups=self_session', rpc('tools/list'), key),
+    ]);
+    expect(names(await a.json())).toEqual(['get_session', 'get_transcript_archive', 'quick_search_sessions']);
+    expect(names(await b.json())).toEqual(['action_session', 'get_session']);
+  });
+
+  test('Z-026 an unknown group is dropped with a warning', async () => {
+    const reply = await fixture.post('/mcp?tool_groups=sessions,bogus', rpc('tools/list'), key);
+    expect(names(await reply.json())).toEqual(SESSIONS);
+    expect(fixture.lines).toContainEqual(expect.objectContaining({level: 'warn', fields: expect.objectContaining({groups: ['bogus']})}));
+  });
+
+  test('Z-027 a tool that is not advertised is a JSON-RPC error', async () => {
+    const call = rpc('tools/call', {name: 'start_session', arguments: {agent_root: 'writer'}});
+    const reply = await fixture.post('/mcp?tool_groups=health', call, key);
+    expect(await reply.json()).toMatchObject({error: {code: -32602}});
+  });
+
+  test('Z-160 an unknown method is a JSON-RPC error', async () => {
+    const reply = await fixture.post('/mcp', rpc('foo/bar'), key);
+    expect(await reply.json()).toMatchObject({error: {code: -32601}});
+  });
+
+  test('Z-159 arguments that do not fit are an error result that says which', async () => {
+    const reply = await fixture.post('/mcp', rpc('tools/call', {name: 'get_session', arguments: {session_id: 7, halt: true}}), key);
+    const body: unknown = await reply.json();
+    expect(body).toMatchObject({result: {isError: true}});
+    expect(JSON.stringify(body)).toContain('invalid_arguments: session_id');
+    expect(JSON.stringify(body)).toContain('remove it and call again');
+  });
+});
+
+describe('refusals before any tool', () => {
+  const list = rpc('tools/list');
+  const cases: [string, number, string, () => Promise<Response>][] = [
+    ['no credential', 401, 'unauthorized', () => fixture.post('/mcp', list)],
+    ['a wrong key', 401, 'unauthorized', () => fixture.post('/mcp', list, {'X-API-Key': 'wrong-key-wrong-key'})],
+    ['two credentials', 401, 'two_credentials', () => fixture.post('/mcp', list, {...key, authorization: `Bearer ${KEY}`})],
+    ['a foreign Origin', 403, 'origin_not_allowed', () => fixture.post('/mcp', list, {...key, origin: 'https://evil.example'})],
+    ['Origin null', 403, 'origin_not_allowed', () => fixture.post('/mcp', list, {...key, origin: 'null'})],
+    ['a body over 1 MiB', 413, 'body_too_large', () => fixture.post('/mcp', `"${'x'.repeat(1_048_577)}"`, key)],
+    ['another media type', 415, 'media_type', () => fixture.post('/mcp', list, {...key, 'content-type': 'text/plain'})],
+    ['no JSON', 400, 'invalid_json', () => fixture.post('/mcp', '{', key)],
+    ['an unknown path', 404, 'path_not_found', () => fixture.post('/mcp/a/b', list, key)],
+  ];
+  test.each(cases)('%s', async (_, status, code, send) => {
+    const reply = await send();
+    expect(reply.status).toBe(status);
+    expect(await reply.json()).toMatchObject({error: {data: {code}}});
+  });
+
+  test.each(['evil.example', 'evil.example:8080', 'localhost.evil.example', ''])('Z-010 Host %j is refused', async (host) => {
+    const body = JSON.stringify(list);
+    const head = [`POST /mcp HTTP/1.1`, `Host: ${host}`, `X-API-Key: ${KEY}`, 'Content-Type: application/json', `Content-Length: ${body.length}`];
+    const reply = await sendRaw(fixture.gateway.ports.main, `${[...head, 'Connection: close'].join('\r\n')}\r\n\r\n${body}`);
+    expect(reply.status).toBe(403);
+    expect(reply.body).toContain('host_not_allowed');
+  });
+
+  test('two Authorization headers are two credentials', async () => {
+    const head = ['POST /mcp HTTP/1.1', 'Host: localhost', `Authorization: Bearer ${KEY}`, `Authorization: Bearer ${KEY}`, 'Content-Length: 2'];
+    const reply = await sendRaw(fixture.gateway.ports.main, `${[...head, 'Connection: close'].join('\r\n')}\r\n\r\n{}`);
+    expect([reply.status, reply.body.includes('two_credentials')]).toEqual([401, true]);
+  });
+
+  test('an allowed Origin passes', async () => {
+    expect((await fixture.post('/mcp', list, {...key, origin: 'https://carrel.example'})).status).toBe(200);
+  });
+});

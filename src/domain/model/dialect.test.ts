@@ -53,7 +53,7 @@ const refused: [Dialect, string, string, number][] = [
 ];
 
 describe('the endpoint table of the model proxy', () => {
-  it.each(allowed)('%s at %s: %s %s goes to %s', (dialect, base, method, target, expected) => {
+  it.each(allowed)('%s at %s: %s %s goes to %s', (...[dialect, base, method, target, expected]) => {
     const call = matchCall(dialect, method, target);
     if ('status' in call) throw new Error(call.message);
     expect(upstreamPath(dialect, readBaseUrl(dialect, base), call)).toBe(expected);

@@ -72,7 +72,7 @@ const replies: [string, Dialect, string, string, number, number][] = [
 ];
 
 describe('the tokens of a reply', () => {
-  it.each(replies)('%s', (_name, dialect, type, text, inputTokens, outputTokens) => {
+  it.each(replies)('%s', (...[, dialect, type, text, inputTokens, outputTokens]) => {
     for (const size of [1, 7, 100_000]) {
       expect(meter(dialect, type, text, size)).toEqual({usage: {inputTokens, outputTokens}, failure: undefined});
     }

@@ -1,6 +1,6 @@
 import {once} from 'node:events';
 import {createServer as createTlsServer, type TLSSocket} from 'node:tls';
-import {afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi} from 'vitest';
+import {afterEach, beforeAll, beforeEach, describe, expect, it, vi} from 'vitest';
 import {ATTEMPT_KEY, REAL_KEY, startTestLoopback, type TestLoopback} from '../../../test/support/loopback.ts';
 import {type Certificate, makeCertificate} from '../../../test/support/model-stub/certificate.ts';
 import {type ModelStub, startModelStub} from '../../../test/support/model-stub/server.ts';

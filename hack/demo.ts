@@ -1,0 +1,82 @@
+import {mkdir, readFile, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {down} from './cluster/cluster.ts';
+import {DemoPlace} from './demo/place.ts';
+import {printTranscript} from './demo/transcript.ts';
+import {type Environment, prepare, TEST_VALUES} from './environment.ts';
+import {ROOT} from './image/build.ts';
+import {say, step} from './progress.ts';
+
+/** `npm run demo`: a session does its work in an isolated pod of a real Kubernetes. `-- --down` removes every trace. */
+const started = Date.now();
+const args = process.argv.slice(2);
+const unknown = args.filter((a) => a !== '--down');
+if (unknown.length > 0) {
+  process.stderr.write(`unknown argument ${unknown.join(' ')}; the only one is --down\n`);
+  process.exit(2);
+}
+if (args.includes('--down')) {
+  await down();
+  say('the demo cluster and every trace of it are gone');
+} else {
+  await demo(await prepare(TEST_VALUES));
+  process.stdout.write(`demo: ok (${Math.round((Date.now() - started) / 1000)} s)\n`);
+}
+
+/** The whole story: answer from the workspace, memory, a tool, a question, the transcript. */
+async function demo(environment: Environment): Promise<void> {
+  const example = await renderExample(environment);
+  const place = new DemoPlace(environment.cluster, 'carrel-demo');
+  await step('namespace carrel-demo, without what an earlier demo left', () => place.fresh());
+  await place.kubectl(['apply', '--server-side', '-f', example]);
+  await step('first turn', () => place.turnDone('first', 1));
+  told('The agent answers the first prompt from the files of its workspace:', await place.response('first', 1));
+  await place.turn('remembers', 'first', 'recall codeword');
+  await step('second turn', () => place.turnDone('first', 2));
+  told('A second turn needs the memory of the first:', await place.response('first', 2));
+  await place.turn('calls', 'first', 'tool get_session {"session_id":"first"}\nask What shall the report be called?');
+  const question = await step('third turn: the agent calls a platform tool, then asks', () =>
+    place.openQuestion('first'),
+  );
+  told('The agent asks:', question.text);
+  say(
+    `kubectl -n carrel-demo patch questions.carrel.dev ${question.name} --type=merge -p '{"spec":{"answer":{"text":"Reading room"}}}'`,
+  );
+  await place.answer(question.name, 'Reading room');
+  await step('the answer reaches the agent', () => place.turnDone('first', 3));
+  told('With the answer it goes on:', await place.response('first', 3));
+  await step('transcript', () => printTranscript(environment.cluster, place, 'first'));
+  lookAround(environment);
+}
+
+/** Fills the image digests into the example and leaves it where people can use it. */
+async function renderExample({images}: Environment): Promise<string> {
+  const template = await readFile(join(ROOT, 'examples/first-session.yaml'), 'utf8');
+  const values: Record<string, string> = {
+    SCRIPTED_AGENT_IMAGE: images.scriptedAgent,
+    WORKSPACE_IMAGE: images.workspace,
+  };
+  const text = template.replaceAll(/\$\{([A-Z_]+_IMAGE)\}/g, (whole, name: string) => values[name] ?? whole);
+  const file = join(ROOT, 'dist/first-session.yaml');
+  await mkdir(join(ROOT, 'dist'), {recursive: true});
+  await writeFile(file, text);
+  return file;
+}
+
+function told(what: string, text: string): void {
+  process.stdout.write(`\n${what}\n${text.replaceAll(/^/gm, '    ').trimEnd()}\n\n`);
+}
+
+function lookAround({cluster}: Environment): void {
+  const kubectl = `${cluster.tools.kubectl} --kubeconfig ${cluster.kubeconfigPath} -n carrel-demo`;
+  process.stdout.write(
+    [
+      '\nLook around:',
+      `  ${kubectl} get sessions.carrel.dev,turns.carrel.dev,questions.carrel.dev,pods`,
+      `  ${kubectl} describe sessions.carrel.dev first`,
+      `  ${kubectl} explain sessions.carrel.dev.spec`,
+      '',
+      '',
+    ].join('\n'),
+  );
+}

@@ -143,9 +143,8 @@ describe('a model call', () => {
 describe('the real key', () => {
   it.each([false, true])('is taken out of what comes back, stream: %s', async (stream) => {
     const text = await (await ask('stub headers', {stream})).text();
-    const said = stream ? [...text.matchAll(/"text":"((?:[^"\\]|\\.)*)"/g)].map((match) => match[1]).join('') : text;
     expect(text).not.toContain(REAL_KEY);
-    if (!stream) expect(said).toContain('[redacted]');
+    expect(text).toContain('[redacted]');
     expect(test.log.lines.join('\n')).not.toContain(REAL_KEY);
   });
 

@@ -41,8 +41,7 @@ export function reactTo(prompt: string, headers: unknown): Reaction {
         pauseMs: numbers[1] ?? 100,
       });
     case 'headers':
-      // One byte in a piece, so that a key in it is cut by many borders.
-      return say(JSON.stringify(headers), {pieces: 100_000});
+      return say(JSON.stringify(headers), {pieces: 1});
     case 'cut':
       return say('this answer is cut in the middle', {cut: true});
     case 'tool':

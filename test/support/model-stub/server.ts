@@ -125,7 +125,8 @@ async function streamOut(response: ServerResponse, events: string[], reaction: R
   const end = cut ? Math.ceil(events.length / 2) : events.length;
   for (const event of events.slice(0, end)) {
     if (response.destroyed) return;
-    for (const piece of pauseMs > 0 ? [event] : piecesOf(event, 3)) {
+    // A few bytes at a time, so that whatever is looked for in the stream is cut by the borders of chunks.
+    for (const piece of pauseMs > 0 ? [event] : piecesOf(event, event.length / 7)) {
       await new Promise<void>((resolve) => response.write(piece, () => resolve()));
     }
     if (pauseMs > 0) await delay(pauseMs);

@@ -56,7 +56,8 @@ interface Entry {
   cancel: (() => void) | undefined;
 }
 
-const BACKOFF: Backoff = {firstMs: 200, maxMs: 60_000, floorMs: 1_000};
+// With its spread the longest wait stays under a minute: so long after the last fault the end state must be reached.
+const BACKOFF: Backoff = {firstMs: 200, maxMs: 40_000, floorMs: 1_000};
 // Out of so many picks one is a normal key, so that a steady stream of high ones starves nobody.
 const FAIR_SHARE = 8;
 

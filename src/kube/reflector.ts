@@ -107,6 +107,7 @@ async function run<T extends KubeObject>(parts: ReflectorParts<T>, state: State,
     failures = stable || (state.heard > 0 && end.reason === 'clean') ? 0 : failures + 1;
     parts.metrics?.watchEnd(resource, end.reason);
     forget(parts, state, end);
+    if (end.reason === 'refused' && end.error.kind === 'Unauthorized') rereadToken(parts);
     const delay = reconnectDelay(end, failures, parts.random());
     const error = end.reason === 'refused' ? end.error.message : undefined;
     const fields = {resource, reason: end.reason, failures, delayMs: Math.round(delay), error};
@@ -132,6 +133,15 @@ function forget<T extends KubeObject>(parts: ReflectorParts<T>, state: State, en
   if (end.reason === 'expired') drop('expired');
   else if (end.reason === 'refused' && end.error.kind === 'NotServed') drop('kind was missing');
   else if (parts.clock.monotonic() - state.listedAt >= parts.times.relistMs) drop('periodic');
+}
+
+// The kubelet may have swapped the token since it was last read.
+function rereadToken<T extends KubeObject>({connection, log, resource}: ReflectorParts<T>): void {
+  try {
+    connection.credentials(true);
+  } catch (error) {
+    log.warn({resource: resourceName(resource), err: error}, 'token not readable');
+  }
 }
 
 async function once<T extends KubeObject>(

@@ -1,0 +1,62 @@
+import type {Outcome} from '../api/outcome.ts';
+import {Question, type QuestionObject, type SessionObject} from '../api/v1alpha1/index.ts';
+import {conditionEvents} from '../domain/condition-events.ts';
+import {planQuestion} from '../domain/question/plan.ts';
+import {isTerminal} from '../domain/turn/status.ts';
+import {defineController} from '../kube/controller.ts';
+import {isApiError} from '../kube/errors.ts';
+import {Questions, Sessions, Turns} from '../kube/kinds.ts';
+import type {ControllerDefinition, Key, ReconcileInput} from '../kube/ports.ts';
+import {writeStatus} from '../kube/status.ts';
+import {INDEX, within} from './caches.ts';
+import {askedFor, matters, wakeOn} from './wake.ts';
+
+/** Opens Questions, closes them, and sends answers that came late as a turn. */
+export function questionController(): ControllerDefinition {
+  const keys = (list: readonly QuestionObject[]): Key[] =>
+    list.map((q) => ({namespace: q.metadata.namespace ?? '', name: q.metadata.name}));
+  return defineController({
+    name: 'question',
+    resource: Questions,
+    workers: 2,
+    wakes: (change) => matters(change, (old, now) => askedFor(old, now) || old.status?.deliveredAt !== now.status?.deliveredAt),
+    watches: [
+      wakeOn({
+        resource: Turns,
+        changed: (old, now) => isTerminal(old) !== isTerminal(now),
+        keys: (t, read) => keys(read.of(Questions).byIndex(INDEX.turn, within(t.metadata.namespace, t.metadata.name))),
+      }),
+      wakeOn({
+        resource: Sessions,
+        changed: (old, now) => whereItStands(old) !== whereItStands(now),
+        keys: (s, read) => keys(read.of(Questions).byIndex(INDEX.session, within(s.metadata.namespace, s.metadata.name))),
+      }),
+    ],
+    reconcile: reconcileQuestion,
+  });
+}
+
+function whereItStands({metadata, status}: SessionObject): string {
+  const taking = ['Closed', 'Closing', 'Failed', 'Archived'].includes(status?.phase ?? '');
+  return [metadata.uid, status?.pod?.uid, taking ? status?.phase : '', metadata.deletionTimestamp].join(' ');
+}
+
+async function reconcileQuestion(input: ReconcileInput<QuestionObject>): Promise<Outcome> {
+  const {object: question, read, write, now, events} = input;
+  const {namespace, ownerReferences} = question.metadata;
+  const named = read.of(Sessions).get({namespace, name: question.spec.session});
+  const owner = ownerReferences?.find((o) => o.kind === 'Session');
+  const session = owner === undefined || owner.uid === named?.metadata.uid ? named : undefined;
+  const turn = read.of(Turns).get({namespace, name: question.spec.turn});
+  const plan = planQuestion({question, session, turn, now});
+  if (plan.create !== undefined) {
+    await write.create(Turns, plan.create).catch((error: unknown) => {
+      if (!isApiError(error, 'AlreadyExists')) throw error;
+    });
+  }
+  await writeStatus({write, resource: Questions, object: question, status: plan.status});
+  for (const event of conditionEvents(Question.conditions, question.status?.conditions, plan.status.conditions)) {
+    events.record({regarding: question, action: 'Report', ...event});
+  }
+  return plan.outcome;
+}

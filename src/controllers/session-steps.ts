@@ -1,0 +1,139 @@
+import type {KubeObject, ObjectRef} from '../api/kube-object.ts';
+import type {SessionObject} from '../api/v1alpha1/index.ts';
+import {identityOf} from '../domain/session/identity.ts';
+import {initialTurn} from '../domain/session/initial-turn.ts';
+import type {SessionSeen} from '../domain/session/seen.ts';
+import type {Applied, Refused, Step} from '../domain/session/steps.ts';
+import {buildVolumeClaim} from '../domain/session/volume.ts';
+import {endRecord} from '../domain/turn/record.ts';
+import {endedStatus} from '../domain/turn/status.ts';
+import {PersistentVolumeClaims, Pods} from '../kube/builtin.ts';
+import {type ApiError, isApiError} from '../kube/errors.ts';
+import {Sessions, Turns} from '../kube/kinds.ts';
+import type {Client, ReconcileInput} from '../kube/ports.ts';
+import type {Resource} from '../kube/resource.ts';
+import {writeStatus} from '../kube/status.ts';
+import type {SessionParts} from './session.ts';
+import {createPod} from './session-pod.ts';
+
+/** What every step needs. */
+export interface StepContext {
+  input: ReconcileInput<SessionObject>;
+  seen: SessionSeen;
+  parts: SessionParts;
+}
+
+/** Does the steps in order and says what came out; a refusal ends them, because what follows would stand on nothing. */
+export async function applySteps(steps: readonly Step[], context: StepContext): Promise<Applied> {
+  let applied: Applied = {};
+  for (const step of steps) {
+    if (applied.refused !== undefined && step.do !== 'EndTurn') continue;
+    applied = {...applied, ...(await applyStep(step, context))};
+  }
+  return applied;
+}
+
+async function applyStep(step: Step, context: StepContext): Promise<Applied> {
+  const {input, seen, parts} = context;
+  const {write} = input;
+  const namespace = seen.session.metadata.namespace;
+  switch (step.do) {
+    case 'CreateVolume':
+      return createVolume(step.revision.data, context);
+    case 'CreateInitialTurn':
+      return createInitialTurn(context);
+    case 'CreatePod':
+      return createPod(step.input, context);
+    case 'DeletePod':
+      await gone(write.delete(Pods, {namespace, name: step.name}, {uid: step.uid}), 'Conflict');
+      return {};
+    case 'SwitchDelivery':
+      parts.delivery.switchOver();
+      return {};
+    case 'EndTurn': {
+      await parts.archive.append(endRecord(seen.session, step.turn, step.end), input.signal);
+      const status = endedStatus(step.turn, step.end);
+      await gone(writeStatus({write, resource: Turns, object: step.turn, status}));
+      return {};
+    }
+    case 'DeleteTurn': {
+      const {name, uid} = step.turn.metadata;
+      await gone(write.delete(Turns, {namespace, name}, {uid}), 'Conflict');
+      return {};
+    }
+    case 'DeleteSession': {
+      const {name, uid, resourceVersion} = seen.session.metadata;
+      // Guarded by the version: whoever touched the Session meanwhile may have brought it back.
+      await write.delete(Sessions, {namespace, name}, {uid, resourceVersion, propagationPolicy: 'Background'});
+      return {};
+    }
+  }
+}
+
+async function createVolume(revision: Parameters<typeof buildVolumeClaim>[1], context: StepContext): Promise<Applied> {
+  const {input, seen, parts} = context;
+  const claim = buildVolumeClaim(identityOf(seen.session), revision, parts.accessMode);
+  try {
+    const made = await createOrOwn(input.write, PersistentVolumeClaims, {claim, owner: seen.session});
+    return {volume: {name: made.metadata.name, uid: made.metadata.uid}};
+  } catch (error) {
+    const refused = refusal(error, 'the volume claim');
+    if (refused === undefined) throw error;
+    return {refused};
+  }
+}
+
+async function createInitialTurn({input, seen}: StepContext): Promise<Applied> {
+  const {name, namespace, uid} = seen.session.metadata;
+  const whole = await input.write.get(Sessions, {name, namespace});
+  if (whole.metadata.uid !== uid) return {};
+  const made = await createOrOwn(input.write, Turns, {claim: initialTurn(whole), owner: seen.session});
+  return {initialTurn: {name: made.metadata.name, uid: made.metadata.uid}};
+}
+
+/** Create, or take the one that an earlier try of ours made; an object of somebody else under that name is an error. */
+async function createOrOwn<T extends KubeObject>(
+  write: Client,
+  resource: Resource<T>,
+  {claim, owner}: {claim: Parameters<typeof write.create<T>>[1]; owner: KubeObject},
+): Promise<T> {
+  try {
+    return await write.create(resource, claim);
+  } catch (error) {
+    if (!isApiError(error, 'AlreadyExists', 'Unavailable')) throw error;
+    const ref: ObjectRef = {namespace: claim.metadata.namespace, name: claim.metadata.name};
+    const found = await write.find(resource, ref);
+    const ours = found?.metadata.ownerReferences?.some((o) => o.uid === owner.metadata.uid) === true;
+    if (found === undefined || !ours) throw error;
+    return found;
+  }
+}
+
+const QUOTA_RETRY_MS = 30_000;
+
+/** Why the API server did not take an object, when trying again at once would not help. */
+export function refusal(error: unknown, what: string): Refused | undefined {
+  if (!isApiError(error)) return undefined;
+  const text = errorText(error);
+  if (isApiError(error, 'QuotaExceeded')) {
+    const message = `${what} does not fit the ResourceQuota: ${text}; raise it or end other sessions, it is tried again`;
+    return {reason: 'QuotaExceeded', stopped: 'StartFailed', message, retryMs: QUOTA_RETRY_MS};
+  }
+  const policy = isApiError(error, 'PolicyDenied', 'Forbidden');
+  if (!policy && !isApiError(error, 'Invalid', 'TooLarge', 'AlreadyExists')) return undefined;
+  const message = `the API server refuses ${what}: ${text}; correct the Agent or the policy, then raise spec.restart`;
+  return {reason: 'PodRejected', stopped: policy ? 'PolicyDenied' : 'StartFailed', message, retryMs: undefined};
+}
+
+function errorText(error: ApiError): string {
+  return error.facts.message;
+}
+
+/** What is gone already, or was replaced under its name, needs no deleting. */
+async function gone(done: Promise<unknown>, ...alsoFine: readonly 'Conflict'[]): Promise<void> {
+  try {
+    await done;
+  } catch (error) {
+    if (!isApiError(error, 'NotFound', ...alsoFine)) throw error;
+  }
+}

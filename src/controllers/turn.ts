@@ -1,0 +1,50 @@
+import {done, type Outcome, stalled} from '../api/outcome.ts';
+import {Turn, type TurnObject} from '../api/v1alpha1/index.ts';
+import {conditionEvents} from '../domain/condition-events.ts';
+import {sessionMissingConditions} from '../domain/turn/conditions.ts';
+import {isTerminal} from '../domain/turn/status.ts';
+import {defineController} from '../kube/controller.ts';
+import {Sessions, Turns} from '../kube/kinds.ts';
+import type {ControllerDefinition, ReconcileInput} from '../kube/ports.ts';
+import {writeStatus} from '../kube/status.ts';
+import {INDEX, within} from './caches.ts';
+import {askedFor, matters, wakeOn} from './wake.ts';
+
+/** Tells turns without a Session that they wait for one. All others belong to the Session controller, which owns the queue. */
+export function turnController(): ControllerDefinition {
+  return defineController({
+    name: 'turn',
+    resource: Turns,
+    workers: 2,
+    wakes: (change) => matters(change, askedFor),
+    watches: [
+      wakeOn({
+        resource: Sessions,
+        changed: (old, now) => old.metadata.uid !== now.metadata.uid,
+        keys: (session, read) =>
+          // Only a Session that is gone leaves turns behind; one that comes looks after them itself.
+          read.of(Sessions).get(session.metadata) !== undefined
+            ? []
+            : read
+                .of(Turns)
+                .byIndex(INDEX.session, within(session.metadata.namespace, session.metadata.name))
+                .map((t) => ({namespace: t.metadata.namespace ?? '', name: t.metadata.name})),
+      }),
+    ],
+    reconcile: reconcileTurn,
+  });
+}
+
+async function reconcileTurn({object: turn, read, write, now, events}: ReconcileInput<TurnObject>): Promise<Outcome> {
+  if (isTerminal(turn) || turn.metadata.deletionTimestamp !== undefined) return done;
+  const ref = {namespace: turn.metadata.namespace, name: turn.spec.session};
+  // Both may have been created in one go: the caches of two kinds do not keep step.
+  if (read.of(Sessions).get(ref) !== undefined || (await write.find(Sessions, ref)) !== undefined) return done;
+  const conditions = sessionMissingConditions(turn, now);
+  const status = {...turn.status, observedGeneration: turn.metadata.generation ?? 0, conditions};
+  await writeStatus({write, resource: Turns, object: turn, status});
+  for (const event of conditionEvents(Turn.conditions, turn.status?.conditions, conditions)) {
+    events.record({regarding: turn, action: 'Report', ...event});
+  }
+  return stalled('SessionNotFound');
+}

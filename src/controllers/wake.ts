@@ -1,0 +1,34 @@
+import type {KubeObject} from '../api/kube-object.ts';
+import type {AnyWatch, CachedReader, Change, Key} from '../kube/ports.ts';
+import type {Resource} from '../kube/resource.ts';
+
+/** Changes of another kind that wake keys, without those that nobody needs to look at. */
+export interface Wake<U extends KubeObject> {
+  resource: Resource<U>;
+  /** Additions and removals always count; this is asked for changes only. */
+  changed(old: U, now: U): boolean;
+  keys(object: U, read: CachedReader): readonly Key[];
+}
+
+/** A watch that lets echoes of our own writes and changes without meaning pass by: each reconcile costs. */
+export function wakeOn<U extends KubeObject>({resource, changed, keys}: Wake<U>): AnyWatch {
+  return {
+    attach: (read, wake) =>
+      read.of(resource).subscribe((change) => {
+        if (!matters(change, changed)) return;
+        for (const side of [change.old, change.new])
+          if (side !== undefined) for (const key of keys(side, read)) wake(key);
+      }),
+  };
+}
+
+/** True for additions, removals, and changes that `changed` says matter. */
+export function matters<U extends KubeObject>(change: Change<U>, changed: (old: U, now: U) => boolean): boolean {
+  return change.old === undefined || change.new === undefined || changed(change.old, change.new);
+}
+
+/** Spec edited, deletion begun, or another object under the same name: what people do. */
+export function askedFor(old: KubeObject, now: KubeObject): boolean {
+  const [a, b] = [old.metadata, now.metadata];
+  return a.uid !== b.uid || a.generation !== b.generation || a.deletionTimestamp !== b.deletionTimestamp;
+}

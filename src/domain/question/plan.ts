@@ -1,0 +1,99 @@
+// Open --(answer set)--> Answered --(its turn is over, not delivered)--> a Turn that quotes it, once
+//   |--(expiresAt)-----> Expired
+//   `--(nobody waits)--> Withdrawn     an Ask outlives its turn and its pod, the other kinds do not
+import {wholeSeconds} from '../../api/condition-list.ts';
+import type {Manifest} from '../../api/kube-object.ts';
+import {done, type Outcome, wait} from '../../api/outcome.ts';
+import {
+  QUESTION_TERMINAL,
+  type QuestionObject,
+  type QuestionReason,
+  type QuestionStatus,
+  type SessionObject,
+  type TurnObject,
+} from '../../api/v1alpha1/index.ts';
+import {freshConditions} from '../fresh-conditions.ts';
+import {isTerminal} from '../turn/status.ts';
+import {lateAnswer} from './late-answer.ts';
+
+/** What decides about a Question. */
+export interface QuestionSeen {
+  question: QuestionObject;
+  /** The Session of that name, if it is the one that asked. */
+  session: SessionObject | undefined;
+  turn: TurnObject | undefined;
+  now: Date;
+}
+
+/** What to do: at most one Turn to create, and the whole status. */
+export interface QuestionPlan {
+  create: Manifest<TurnObject> | undefined;
+  status: QuestionStatus;
+  outcome: Outcome;
+}
+
+type Phase = NonNullable<QuestionStatus['phase']>;
+
+/** Decides the phase of a Question, and how an answer that came late reaches the agent. */
+export function planQuestion(seen: QuestionSeen): QuestionPlan {
+  const {question, session, now} = seen;
+  const [phase, message] = phaseOf(seen);
+  const before = question.status;
+  const late = phase === 'Answered' && isLate(seen) && session !== undefined ? lateAnswer(question, session) : undefined;
+  const status: QuestionStatus = {
+    ...before,
+    observedGeneration: question.metadata.generation ?? 0,
+    phase,
+    ...(late === undefined ? {} : {deliveredAt: wholeSeconds(now)}),
+    conditions: conditionsOf(question, {phase, message, now}),
+  };
+  const expires = question.spec.expiresAt;
+  const outcome = phase === 'Open' && expires !== undefined ? wait(Math.max(0, Date.parse(expires) - now.getTime())) : done;
+  return {create: late, status, outcome};
+}
+
+function phaseOf(seen: QuestionSeen): [Phase, string] {
+  const {question, now} = seen;
+  const {phase} = question.status ?? {};
+  if (QUESTION_TERMINAL.some((p) => p === phase)) {
+    return [phase ?? 'Withdrawn', question.status?.conditions?.find((c) => c.type === 'Ready')?.message ?? ''];
+  }
+  if (question.spec.answer !== undefined) return ['Answered', `answered by ${question.spec.answeredBy ?? 'somebody'}`];
+  // The gateway marks a question that the agent no longer waits for, before anybody has answered.
+  if (question.status?.deliveredAt !== undefined) return ['Withdrawn', 'the agent took the question back'];
+  const over = nobodyWaits(seen);
+  if (over !== undefined) return ['Withdrawn', over];
+  const expires = question.spec.expiresAt;
+  if (expires !== undefined && Date.parse(expires) <= now.getTime()) return ['Expired', `nobody answered before ${expires}`];
+  return ['Open', `answer with: kubectl patch question ${question.metadata.name} --type merge -p '{"spec":{"answer":{...}}}'`];
+}
+
+/** Why nobody waits for the answer any more; undefined while somebody does. */
+function nobodyWaits({question, session, turn}: QuestionSeen): string | undefined {
+  if (session === undefined) return `Session ${question.spec.session} is gone`;
+  if (session.status?.phase === 'Closed' || session.metadata.deletionTimestamp !== undefined) return 'the session has ended';
+  if (question.spec.kind === 'Ask') return undefined;
+  if (turn === undefined || isTerminal(turn)) return `turn ${question.spec.turn} is over`;
+  const pod = session.status?.pod?.uid;
+  const asked = turn.status?.podUID;
+  return asked !== undefined && asked !== pod ? 'the pod that asked is gone' : undefined;
+}
+
+/** The agent no longer waits in the call that asked: the answer goes to it as a turn of its own. */
+function isLate({question, session, turn}: QuestionSeen): boolean {
+  if (question.spec.kind !== 'Ask' || question.status?.deliveredAt !== undefined) return false;
+  // A Session that takes no turns now is asked again when it does.
+  if (['Closed', 'Closing', 'Failed', 'Archived'].includes(session?.status?.phase ?? '')) return false;
+  if (session?.metadata.deletionTimestamp !== undefined) return false;
+  return turn === undefined || isTerminal(turn);
+}
+
+function conditionsOf(question: QuestionObject, {phase, message, now}: {phase: Phase; message: string; now: Date}) {
+  const before = question.status?.conditions;
+  const observedGeneration = question.metadata.generation ?? 0;
+  const base = {reason: phase satisfies QuestionReason, message, observedGeneration};
+  const open = phase === 'Open';
+  const ready = {...base, type: 'Ready', status: open ? ('False' as const) : ('True' as const)};
+  const states = open ? [ready, {...base, type: 'Reconciling', status: 'True' as const}] : [ready];
+  return freshConditions(before, states, now);
+}

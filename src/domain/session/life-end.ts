@@ -1,0 +1,109 @@
+import {done, wait} from '../../api/outcome.ts';
+import {wholeSeconds} from '../../api/condition-list.ts';
+import {deletePod, type Life, type LifeRule, type LifeSeen, left, podLeft, ttlLeft} from './life.ts';
+import type {Step} from './steps.ts';
+import {withStep} from './timeline.ts';
+
+/** Ways out of a Session's life, in the order in which they are asked. */
+export const ENDING: readonly LifeRule[] = [closed, closing, archived, failed];
+
+/** A closed Session keeps nothing but its record, and goes when its time is over. */
+function closed(life: LifeSeen): Life | undefined {
+  const {seen, status} = life;
+  if (status.phase !== 'Closed') return undefined;
+  const over = afterTime(life);
+  return {...kept(life, 'Closed'), steps: [...deletePod(seen), ...over.steps], outcome: over.outcome};
+}
+
+/** Closed ends after the running turn, Cancelled at once; an idle limit of the Agent closes too. */
+function closing(life: LifeSeen): Life | undefined {
+  const {seen, queue, status} = life;
+  const {desired} = seen.session.spec;
+  const asked = desired === 'Closed' || desired === 'Cancelled';
+  if (!asked && status.phase !== 'Closing' && !idleForTooLong(life)) return undefined;
+  const stoppedReason = desired === 'Cancelled' ? 'Cancelled' : asked ? 'Closed' : 'Idle';
+  if (seen.pod.kind !== 'Present') return closedNow(life, stoppedReason);
+  const waits = queue.active !== undefined && desired !== 'Cancelled';
+  const message = waits ? 'the session closes when the running turn has ended' : 'the pod is being ended';
+  return {
+    phase: 'Closing',
+    ready: {status: 'False', reason: 'Closing', message},
+    steps: waits ? [] : deletePod(seen),
+    changes: {
+      stoppedReason,
+      ...(status.phase === 'Closing' ? {} : {timeline: withStep(status.timeline, 'Closing', seen.now)}),
+    },
+    outcome: done,
+  };
+}
+
+function closedNow(life: LifeSeen, stoppedReason: 'Cancelled' | 'Closed' | 'Idle'): Life {
+  const {seen, status} = life;
+  const reason = stoppedReason === 'Cancelled' ? 'Cancelled' : 'Closed';
+  const message = {
+    Cancelled: 'the session was cancelled',
+    Closed: 'the session was closed',
+    Idle: 'the session was closed after being idle for idle.closeAfter of the Agent',
+  }[stoppedReason];
+  return {
+    phase: 'Closed',
+    ready: {status: 'True', reason, message},
+    conditions: [{type: 'Complete', reason, message}],
+    steps: [],
+    changes: {
+      pod: undefined,
+      stoppedReason,
+      finishedAt: wholeSeconds(seen.now),
+      idleSince: undefined,
+      startingSince: undefined,
+      timeline: withStep(status.timeline, 'Closed', seen.now, stoppedReason),
+    },
+    outcome: wait(ttlLeft(life, seen.now)),
+  };
+}
+
+/** Put away after the running turn: the volume stays, and no time limit deletes it. */
+function archived(life: LifeSeen): Life | undefined {
+  const {seen, queue, status} = life;
+  if (seen.session.spec.desired !== 'Archived') return undefined;
+  if (queue.active !== undefined && seen.pod.kind === 'Present') return undefined;
+  const fresh = status.phase !== 'Archived';
+  return {
+    phase: 'Archived',
+    ready: {status: 'True', reason: 'Archived', message: 'put away; set spec.desired to Active to bring it back'},
+    steps: deletePod(seen),
+    changes: {
+      pod: podLeft(life),
+      stoppedReason: 'Archived',
+      finishedAt: undefined,
+      idleSince: undefined,
+      startingSince: undefined,
+      ...(fresh ? {timeline: withStep(status.timeline, 'Archived', seen.now)} : {}),
+    },
+    outcome: done,
+  };
+}
+
+/** A failed Session waits for `restart`; its pod goes, and it is deleted when its time is over. */
+function failed(life: LifeSeen): Life | undefined {
+  const {seen, status} = life;
+  if (status.phase !== 'Failed' || seen.session.spec.restart > (status.restart ?? 0)) return undefined;
+  const over = afterTime(life);
+  return {...kept(life, 'Failed'), steps: [...deletePod(seen), ...over.steps], outcome: over.outcome};
+}
+
+function kept(life: LifeSeen, phase: 'Closed' | 'Failed'): Omit<Life, 'steps' | 'outcome'> {
+  const ready = {status: 'False', reason: phase === 'Closed' ? 'Closed' : 'StartFailed', message: ''} as const;
+  return {phase, ready, keepConditions: true, changes: {pod: podLeft(life)}};
+}
+
+function afterTime(life: LifeSeen): {steps: Step[]; outcome: Life['outcome']} {
+  const remaining = ttlLeft(life, new Date(life.status.finishedAt ?? life.seen.now));
+  return remaining > 0 ? {steps: [], outcome: wait(remaining)} : {steps: [{do: 'DeleteSession'}], outcome: done};
+}
+
+function idleForTooLong({seen, queue, status}: LifeSeen): boolean {
+  if (queue.runnable || status.phase === 'Archived') return false;
+  const remaining = left(status.idleSince, seen.current?.data.spec.idle.closeAfter, seen.now);
+  return remaining !== undefined && remaining <= 0;
+}

@@ -1,0 +1,162 @@
+import {wholeSeconds} from '../../api/condition-list.ts';
+import {done, wait} from '../../api/outcome.ts';
+import type {Pod} from '../../api/kube-pod.ts';
+import {seconds} from '../duration.ts';
+import {reportFailure, reported} from './runner-report.ts';
+import {atFirst, deletePod, fail, type Life, type LifeRule, type LifeSeen, left} from './life.ts';
+import {laterChanges} from './pod-changes.ts';
+import {podEnd} from './pod-end.ts';
+import {startState} from './start.ts';
+import {stepsWithin, withStep} from './timeline.ts';
+
+/** How a Session with a pod stands. */
+export const WITH_POD: readonly LifeRule[] = [mutated, going, unreachable, ended, refused, starting, up];
+
+function podOf({seen}: LifeSeen): Pod | undefined {
+  return seen.pod.kind === 'Present' ? seen.pod.pod : undefined;
+}
+
+/** Somebody changed what was asked for: it is not repaired, and not tried again by itself. */
+function mutated(life: LifeSeen): Life | undefined {
+  const pod = podOf(life);
+  const {seen} = life;
+  if (pod === undefined || pod.metadata.deletionTimestamp !== undefined || seen.current === undefined) return undefined;
+  const changes = laterChanges(pod, seen.session.metadata.uid, seen.current.data);
+  if (changes.length === 0) return undefined;
+  const message = `pod ${pod.metadata.name} was changed after it was made: ${changes.join('; ')}. Raise spec.restart to go on`;
+  return fail(life, {reason: 'PodMutated', stopped: 'PodMutated', message});
+}
+
+/** Somebody deleted the pod; what follows is decided when it is gone. */
+function going(life: LifeSeen): Life | undefined {
+  const pod = podOf(life);
+  if (pod?.metadata.deletionTimestamp === undefined) return undefined;
+  const phase = life.status.phase ?? 'Starting';
+  const wakes = phase === 'Sleeping' || phase === 'Archived';
+  const message = wakes ? 'wakes as soon as its earlier pod is gone' : `pod ${pod.metadata.name} is being deleted`;
+  return {
+    phase,
+    ready: {status: 'False', reason: wakes ? 'Starting' : 'PodLost', message},
+    steps: [],
+    changes: {},
+    outcome: done,
+  };
+}
+
+/** The node does not answer: whatever runs there may still be running, so nothing is decided. */
+function unreachable(life: LifeSeen): Life | undefined {
+  const {seen, status} = life;
+  const pod = podOf(life);
+  if (pod === undefined || seen.node === 'Fine') return undefined;
+  const gone = seen.node === 'Gone';
+  const reason = gone ? 'NodeLost' : 'NodeUnreachable';
+  const message = gone
+    ? `node ${pod.spec.nodeName ?? ''} does not exist any more; a new attempt follows when the pod is gone from the API`
+    : `node ${pod.spec.nodeName ?? ''} does not answer; the turn goes on if it comes back. If the node is dead, delete the pod with --force`;
+  return {
+    phase: status.phase ?? 'Starting',
+    ready: {status: 'Unknown', reason, message},
+    conditions: [{type: 'NodeUnreachable', reason, message}],
+    steps: [],
+    changes: {},
+    outcome: done,
+  };
+}
+
+/** The pod ended. Once it had been ready this is a loss, and a new attempt follows; before, the start has failed. */
+function ended(life: LifeSeen): Life | undefined {
+  const {seen, status} = life;
+  const pod = podOf(life);
+  const end = pod === undefined ? undefined : podEnd(pod);
+  if (pod === undefined || end === undefined) return undefined;
+  const report = reported(status, pod.metadata.uid);
+  const told = report === undefined ? undefined : reportFailure(report);
+  if (told !== undefined) return fail(life, told);
+  const byNode = end.stopped === 'Evicted' || end.stopped === 'NodeLost';
+  if (report === undefined && !byNode) return fail(life, end);
+  if (stepsWithin(status.timeline, 'Lost', seen.now, 600_000) >= 2) return fail(life, end);
+  return {
+    phase: status.phase ?? 'Starting',
+    ready: {status: 'False', reason: end.reason, message: `${end.message}; a new attempt follows`},
+    steps: deletePod(seen),
+    changes: {
+      stoppedReason: end.stopped,
+      timeline: withStep(status.timeline, 'Lost', seen.now, `${end.reason}: ${end.message}`),
+    },
+    outcome: done,
+  };
+}
+
+/** The runner says that the agent cannot be started, or has ended for good. */
+function refused(life: LifeSeen): Life | undefined {
+  const pod = podOf(life);
+  const report = pod === undefined ? undefined : reported(life.status, pod.metadata.uid);
+  const told = report === undefined ? undefined : reportFailure(report);
+  return told === undefined ? undefined : fail(life, told);
+}
+
+function starting(life: LifeSeen): Life | undefined {
+  const {seen, status} = life;
+  const pod = podOf(life);
+  if (pod === undefined) return undefined;
+  const report = reported(status, pod.metadata.uid);
+  if (report !== undefined && (report.state !== 'Starting' || report.epoch > 1)) return undefined;
+  const startSeconds = seconds(seen.current?.data.spec.limits.start ?? '60s');
+  const {maySwitch} = seen.settings;
+  const state = startState({pod, now: seen.now, startSeconds, warnings: seen.podWarnings, maySwitch});
+  if (state.kind === 'Failed') return fail(life, state);
+  const base = {phase: 'Starting', changes: {}} as const;
+  if (state.kind === 'SwitchDelivery') {
+    const message = `the node does not take image volumes (${state.message}); the runtime is copied instead`;
+    return {
+      ...base,
+      ready: {status: 'False', reason: 'RuntimeSwitched', message},
+      steps: [{do: 'SwitchDelivery', message: state.message}, ...deletePod(seen)],
+      changes: {timeline: withStep(status.timeline, 'Restarted', seen.now, 'runtime delivery switched')},
+      outcome: done,
+    };
+  }
+  const {reason, message, condition} = state;
+  return {
+    ...base,
+    ready: {status: 'False', reason, message},
+    ...(condition === undefined ? {} : {conditions: [{type: condition, reason, message}]}),
+    steps: [],
+    outcome: wait(state.afterMs),
+  };
+}
+
+/** The agent answers: turns run, questions wait, or it is idle. */
+function up(life: LifeSeen): Life | undefined {
+  const {seen, queue, status} = life;
+  const pod = podOf(life);
+  if (pod === undefined) return undefined;
+  const report = reported(status, pod.metadata.uid);
+  const steady = report?.state === 'Ready';
+  const works = queue.active !== undefined || (steady && queue.waiting.length > 0);
+  const phase = works ? (queue.holding > 0 ? 'NeedsInput' : 'Running') : 'Idle';
+  const idle = seen.current?.data.spec.idle;
+  const idleSince = works ? undefined : (status.phase === 'Idle' ? status.idleSince : undefined) ?? wholeSeconds(seen.now);
+  const seeded = seen.current?.data.spec.workspace.image !== undefined && steady ? true : status.seeded;
+  return {
+    phase,
+    ready: {status: 'True', reason: phase, message: MESSAGES[phase]},
+    conditions: steady ? [] : [restartingRunner(report?.message)],
+    steps: [],
+    changes: {idleSince, startingSince: undefined, stoppedReason: undefined, seeded},
+    ...(steady ? {podUid: pod.metadata.uid} : {}),
+    outcome: atFirst(left(idleSince, idle?.sleepAfter, seen.now), left(idleSince, idle?.closeAfter, seen.now)),
+  };
+}
+
+const MESSAGES = {
+  Running: 'a turn runs',
+  NeedsInput: 'the agent waits for an answer: see its Questions',
+  Idle: 'the agent waits for input',
+} as const;
+
+function restartingRunner(message: string | undefined) {
+  const text = message ?? 'the runner or the agent ended and is being started again in place';
+  return {type: 'RunnerRestarting', reason: 'RunnerRestarting', message: text} as const;
+}
+

@@ -1,0 +1,52 @@
+import {wholeSeconds} from '../../api/condition-list.ts';
+import {atFirst, deletePod, fail, type Life, type LifeRule, type LifeSeen, left, podLeft} from './life.ts';
+import {withStep} from './timeline.ts';
+
+/** When a Session has no pod although it goes on. */
+export const RESTING: readonly LifeRule[] = [workspaceLost, sleeping];
+
+/** A lost volume is never replaced silently; raising `restart` says that an empty one will do. */
+function workspaceLost(life: LifeSeen): Life | undefined {
+  const {seen, status} = life;
+  if (seen.volume !== 'Lost' || seen.session.spec.restart > (status.restart ?? 0)) return undefined;
+  const message = `volume claim ${status.volume?.name ?? ''} is gone, and with it workspace and conversation; raise spec.restart to go on with an empty one`;
+  return fail(life, {reason: 'WorkspaceLost', stopped: 'WorkspaceLost', message});
+}
+
+/** No pod while nothing is runnable: because it is desired, because it slept already, or because it was idle long enough. */
+function sleeping(life: LifeSeen): Life | undefined {
+  const {seen, queue, status} = life;
+  if (queue.runnable || queue.holding > 0) return undefined;
+  const asleep = status.phase === 'Sleeping' || status.phase === 'Archived';
+  const idle = seen.current?.data.spec.idle;
+  const due = status.phase === 'Idle' ? left(status.idleSince, idle?.sleepAfter, seen.now) : undefined;
+  const desired = seen.session.spec.desired === 'Sleeping';
+  const restart = seen.session.spec.restart > (status.restart ?? 0);
+  if (!desired && (!asleep || restart) && !(due !== undefined && due <= 0) && !moved(life)) return undefined;
+  const idleSince = status.idleSince ?? wholeSeconds(seen.now);
+  return {
+    phase: 'Sleeping',
+    ready: {status: 'True', reason: 'Sleeping', message: 'no pod; workspace and conversation are kept, a turn wakes it'},
+    steps: deletePod(seen),
+    changes: {
+      pod: podLeft(life),
+      stoppedReason: 'Idle',
+      finishedAt: undefined,
+      startingSince: undefined,
+      idleSince,
+      ...(status.phase === 'Sleeping' ? {} : {timeline: withStep(status.timeline, 'Sleeping', seen.now)}),
+    },
+    outcome: atFirst(left(idleSince, idle?.closeAfter, seen.now)),
+  };
+}
+
+/** The gateway or the relay has another address than the pod was told: an idle pod goes, the next one is told the new one. */
+function moved({seen, status}: LifeSeen): boolean {
+  if (status.phase !== 'Idle' || seen.pod.kind !== 'Present' || seen.addresses === undefined) return false;
+  const told = JSON.stringify(seen.pod.pod.spec.initContainers?.flatMap((c) => c.env ?? []) ?? []);
+  return !told.includes(`//${host(seen.addresses.gateway)}:`) || !told.includes(`"${host(seen.addresses.egress)}:`);
+}
+
+function host(address: string): string {
+  return address.includes(':') ? `[${address}]` : address;
+}

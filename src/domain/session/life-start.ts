@@ -1,0 +1,111 @@
+import {wholeSeconds} from '../../api/condition-list.ts';
+import {done, stalled, wait} from '../../api/outcome.ts';
+import {identityOf} from './identity.ts';
+import {deletePod, fail, type Life, type LifeRule, type LifeSeen} from './life.ts';
+import type {Step} from './steps.ts';
+import {happenedSince, type LifeStep, stepsWithin, withStep} from './timeline.ts';
+import {volumeClaimName} from './volume.ts';
+
+/** How a Session without a usable pod gets one. */
+export const STARTING: readonly LifeRule[] = [restarting, lost, podToMake, attemptToMake];
+
+const LOSSES = 3;
+const LOSSES_WITHIN_MS = 600_000;
+
+/** `restart` was raised: the present pod goes first, then a new attempt follows. */
+function restarting(life: LifeSeen): Life | undefined {
+  const {seen, status} = life;
+  if ((status.attempt ?? 0) === 0 || seen.session.spec.restart <= (status.restart ?? 0)) return undefined;
+  if (seen.pod.kind !== 'Present') return newAttempt(life, 'Restarted', `restart ${seen.session.spec.restart}`);
+  return {
+    phase: 'Starting',
+    ready: {status: 'False', reason: 'Starting', message: 'the pod is being replaced, because spec.restart was raised'},
+    steps: deletePod(seen),
+    changes: {},
+    outcome: done,
+  };
+}
+
+/** The pod went without being asked to. A few times in a row are answered with a new attempt, more are a failure. */
+function lost(life: LifeSeen): Life | undefined {
+  const {seen, status} = life;
+  if (seen.pod.kind !== 'Gone' || ['Sleeping', 'Archived', 'Failed'].includes(status.phase ?? '')) return undefined;
+  if (happenedSince(status.timeline, 'Restarted', 'Started')) return newAttempt(life);
+  const told = happenedSince(status.timeline, 'Lost', 'Started');
+  const losses = stepsWithin(status.timeline, 'Lost', seen.now, LOSSES_WITHIN_MS) + (told ? 0 : 1);
+  if (losses >= LOSSES) {
+    const cause = status.timeline?.filter((e) => e.event === 'Lost').at(-1)?.note ?? 'the pod was deleted';
+    const message = `${losses} pods were lost within ${LOSSES_WITHIN_MS / 60_000} min; the last cause: ${cause}. Mend it, then raise spec.restart`;
+    return fail(life, {reason: 'PodLost', stopped: status.stoppedReason ?? 'NodeLost', message});
+  }
+  const again = told ? newAttempt(life) : newAttempt(life, 'Lost', 'the pod went away');
+  const note = {reason: 'PodLost' as const, action: 'Replace', note: `pod ${seen.pod.name} is gone; a new attempt follows`};
+  return {...again, notes: told ? [] : [note]};
+}
+
+/** The attempt is written: now, and only now, its pod may be made. */
+function podToMake(life: LifeSeen): Life | undefined {
+  const {seen, status} = life;
+  if (seen.pod.kind !== 'None' || status.phase !== 'Starting' || status.attempt === undefined) return undefined;
+  if (seen.current === undefined || status.volume === undefined) return undefined;
+  const starting = {status: 'False', reason: 'Starting', message: 'the pod is being started'} as const;
+  const base = {phase: 'Starting', ready: starting, changes: {}} as const;
+  if (seen.addresses === undefined) return {...base, ready: {...starting, message: NO_ADDRESS}, steps: [], outcome: wait(2_000)};
+  if (seen.strays.length > 0) {
+    return {...base, ready: {...starting, message: 'an earlier pod is still going away'}, steps: [], outcome: done};
+  }
+  const {data} = seen.current;
+  const session = identityOf(seen.session);
+  const input = {
+    session,
+    attempt: status.attempt,
+    revision: data,
+    modelName: seen.session.spec.model?.name,
+    claimName: volumeClaimName(session),
+    seed: data.spec.workspace.image !== undefined && status.seeded !== true,
+    runtimeImage: seen.settings.runtimeImage,
+    delivery: seen.settings.delivery,
+    addresses: seen.addresses,
+  };
+  return {...base, steps: [{do: 'CreatePod', input}], outcome: wait(20_000)};
+}
+
+const NO_ADDRESS = 'the gateway or the egress relay has no cluster address yet; is the release installed completely?';
+
+function attemptToMake(life: LifeSeen): Life | undefined {
+  return life.seen.pod.kind === 'Present' ? undefined : newAttempt(life);
+}
+
+/** Write the number of the next attempt, and what it runs; its pod is made by the next look. */
+function newAttempt(life: LifeSeen, step?: LifeStep, note?: string): Life {
+  const {seen, status} = life;
+  const {choice, session} = seen;
+  const timeline = step === undefined ? status.timeline : withStep(status.timeline, step, seen.now, note);
+  if (choice.kind === 'Blocked') {
+    const {reason, message} = choice;
+    const changes = {pod: undefined, timeline};
+    return {phase: 'Pending', ready: {status: 'False', reason, message}, stalled: true, steps: [], changes, outcome: stalled(reason)};
+  }
+  const {revision} = choice;
+  const attempt = (status.attempt ?? 0) + 1;
+  const fresh = seen.volume !== 'Present';
+  const steps: Step[] = fresh ? [{do: 'CreateVolume', revision}] : [];
+  return {
+    phase: 'Starting',
+    ready: {status: 'False', reason: 'Starting', message: 'the pod is being started'},
+    steps,
+    changes: {
+      attempt,
+      revision: revision.name,
+      restart: session.spec.restart,
+      pod: undefined,
+      ...(fresh ? {seeded: undefined} : {}),
+      stoppedReason: undefined,
+      finishedAt: undefined,
+      idleSince: undefined,
+      startingSince: wholeSeconds(seen.now),
+      timeline: withStep(timeline, 'Started', seen.now, `attempt ${attempt}`),
+    },
+    outcome: wait(0),
+  };
+}

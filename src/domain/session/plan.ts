@@ -1,0 +1,158 @@
+import type {Condition} from '../../api/kube-object.ts';
+import {done, type Outcome} from '../../api/outcome.ts';
+import type {SessionStatus, TurnObject} from '../../api/v1alpha1/index.ts';
+import {freshConditions} from '../fresh-conditions.ts';
+import {beyondHistory} from '../turn/history.ts';
+import {queuedStatus, runningStatus, type TurnEnd} from '../turn/status.ts';
+import type {Life, LifeRule, LifeSeen} from './life.ts';
+import {ENDING} from './life-end.ts';
+import {WITH_POD} from './life-pod.ts';
+import {RESTING} from './life-rest.ts';
+import {STARTING} from './life-start.ts';
+import {planQueue, type Queue} from './queue.ts';
+import {findingConditions, reported} from './runner-report.ts';
+import {podUid, type SessionSeen} from './seen.ts';
+import type {Note, Step, TurnWrite} from './steps.ts';
+
+/** Everything a reconcile of a Session does, decided before the first write. */
+export interface SessionPlan {
+  /** In order, before the status. */
+  steps: Step[];
+  /** The whole status, before what the steps bring is put in. */
+  status: SessionStatus;
+  /** After the status. */
+  turnWrites: TurnWrite[];
+  /** Turns that get an owner reference, last of all. */
+  adopt: TurnObject[];
+  notes: Note[];
+  outcome: Outcome;
+}
+
+// First match decides; the last group always has an answer.
+const RULES: readonly LifeRule[] = [...ENDING, ...RESTING, ...STARTING, ...WITH_POD];
+
+/** Decides everything about one Session from what was seen. */
+export function planSession(seen: SessionSeen): SessionPlan {
+  const status = seen.session.status ?? {};
+  // Owner references bring everything down; a Session on its way out gets nothing new.
+  if (seen.session.metadata.deletionTimestamp !== undefined) {
+    return {steps: [], status, turnWrites: [], adopt: [], notes: [], outcome: done};
+  }
+  const queue = planQueue(seen);
+  const life = decide({seen, queue, status});
+  const active = activeAfter(queue, life);
+  return {
+    steps: [
+      ...strays(seen),
+      ...life.steps,
+      ...(queue.initial ? [{do: 'CreateInitialTurn'} as const] : []),
+      // Last, because they wait for the archive: nothing else is held up while it is down.
+      ...turnSteps(seen, queue),
+    ],
+    status: statusAfter({seen, queue, status}, life, active),
+    turnWrites: turnWrites(seen, queue, life),
+    adopt: queue.admitted.length === 0 ? [] : adoptable(seen, queue),
+    notes: life.notes ?? [],
+    outcome: life.outcome,
+  };
+}
+
+function decide(life: LifeSeen): Life {
+  for (const rule of RULES) {
+    const decided = rule(life);
+    if (decided !== undefined) return decided;
+  }
+  throw new Error('no rule decided about the session');
+}
+
+/** Ends of turns, and old ones that go. */
+function turnSteps(seen: SessionSeen, queue: Queue): Step[] {
+  const {session, now} = seen;
+  const sessionUid = session.metadata.uid;
+  const steps: Step[] = queue.refused.map(({turn, code, message}) => {
+    const end: TurnEnd = {phase: 'Cancelled', code, message, sessionUid, now};
+    return {do: 'EndTurn', turn, end};
+  });
+  for (const lost of queue.lost) steps.push({do: 'EndTurn', ...lost});
+  const mine = seen.turns.filter((t) => t.status?.sessionUID === sessionUid);
+  for (const turn of beyondHistory(mine, session.spec.turnHistoryLimit)) steps.push({do: 'DeleteTurn', turn});
+  return steps;
+}
+
+/** Pods of ours that are not the present one: at most one pod per Session in the API. */
+function strays({strays}: SessionSeen): Step[] {
+  return strays
+    .filter((pod) => pod.metadata.deletionTimestamp === undefined)
+    .map((pod) => ({do: 'DeletePod', name: pod.metadata.name, uid: pod.metadata.uid}));
+}
+
+function activeAfter(queue: Queue, life: Life): Queue['active'] {
+  if (queue.active !== undefined) return queue.active;
+  return life.podUid === undefined ? undefined : queue.waiting[0];
+}
+
+function turnWrites(seen: SessionSeen, queue: Queue, life: Life): TurnWrite[] {
+  const {session, now} = seen;
+  const active = activeAfter(queue, life);
+  const runs = queue.active?.turn.status?.phase === 'Running' ? queue.active.entry.uid : undefined;
+  const all = [...(queue.active === undefined ? [] : [queue.active]), ...queue.waiting];
+  return all.flatMap(({entry, turn}): TurnWrite[] => {
+    const interrupts = turn.spec.delivery === 'Interrupt' && turn.status?.phase === undefined ? runs : undefined;
+    const place = {sessionUid: session.metadata.uid, sequence: entry.sequence, interrupts, now};
+    const phase = turn.status?.phase;
+    if (phase === 'Running') return [];
+    if (entry.uid === active?.entry.uid && life.podUid !== undefined) {
+      return [{turn, status: runningStatus(turn, {...place, podUid: life.podUid})}];
+    }
+    return phase === 'Queued' ? [] : [{turn, status: queuedStatus(turn, place)}];
+  });
+}
+
+/** Turns made with plain kubectl belong to nobody yet. */
+function adoptable(seen: SessionSeen, queue: Queue): TurnObject[] {
+  const uids = new Set(queue.admitted.map((e) => e.uid));
+  return seen.turns.filter(
+    (t) => uids.has(t.metadata.uid) && !(t.metadata.ownerReferences ?? []).some((o) => o.kind === 'Session'),
+  );
+}
+
+function statusAfter(lifeSeen: LifeSeen, life: Life, active: Queue['active']): SessionStatus {
+  const {seen, queue, status} = lifeSeen;
+  const waits = queue.waiting.filter((w) => w !== active).length;
+  const {activeTurn: _active, admitted: _admitted, ...rest} = status;
+  const merged: {[K in keyof SessionStatus]?: SessionStatus[K] | undefined} = {...rest, ...life.changes};
+  return defined({
+    ...merged,
+    observedGeneration: seen.session.metadata.generation ?? 0,
+    phase: life.phase,
+    lastSequence: queue.lastSequence,
+    activeTurn: active?.entry,
+    admitted: queue.admitted.length === 0 ? undefined : queue.admitted,
+    queued: waits,
+    turns: (status.turns ?? 0) + queue.ended,
+    questions: queue.open,
+    conditions: life.keepConditions === true ? status.conditions : conditions(lifeSeen, life),
+  });
+}
+
+function conditions({seen, status}: LifeSeen, life: Life): Condition[] {
+  const observedGeneration = seen.session.metadata.generation ?? 0;
+  const {ready} = life;
+  const settled = ready.status === 'True' || life.stalled === true;
+  const abnormal = (type: string) => ({...ready, type, status: 'True' as const, observedGeneration});
+  const uid = podUid(seen);
+  const findings = uid === undefined || life.phase === 'Failed' ? [] : findingConditions(reported(status, uid));
+  const extra = [...findings, ...(life.conditions ?? [])].map((c) => ({...c, status: 'True' as const, observedGeneration}));
+  const all = [
+    {...ready, type: 'Ready', observedGeneration},
+    ...(settled ? [] : [abnormal('Reconciling')]),
+    ...(life.stalled === true ? [abnormal('Stalled')] : []),
+    ...extra,
+  ];
+  return freshConditions(status.conditions, all, seen.now);
+}
+
+/** Without the members that are undefined. */
+function defined(status: {[K in keyof SessionStatus]?: SessionStatus[K] | undefined}): SessionStatus {
+  return status;
+}

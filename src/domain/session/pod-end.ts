@@ -1,0 +1,66 @@
+import type {Pod, ContainerStatus} from '../../api/kube-pod.ts';
+import {CONTAINER} from '../../api/pod.ts';
+import type {SessionReason, StoppedReason} from '../../api/v1alpha1/index.ts';
+
+/** How a pod ended that did not end because we asked. */
+export interface PodEnd {
+  reason: SessionReason;
+  stopped: StoppedReason;
+  message: string;
+}
+
+/** Undefined while the pod may still work. Text of the container's own is never read: the agent can write it. */
+export function podEnd(pod: Pod): PodEnd | undefined {
+  return byNode(pod) ?? byContainer(pod);
+}
+
+function byNode(pod: Pod): PodEnd | undefined {
+  const {reason, message, phase} = pod.status ?? {};
+  const disrupted = pod.status?.conditions?.find((c) => c.type === 'DisruptionTarget' && c.status === 'True');
+  const text = message ?? disrupted?.message ?? '';
+  if (phase !== 'Failed') return undefined;
+  if (disrupted?.reason === 'DeletionByPodGC' || disrupted?.reason === 'DeletionByTaintManager' || reason === 'NodeLost') {
+    return {reason: 'NodeLost', stopped: 'NodeLost', message: `the node of the pod is gone: ${text}`};
+  }
+  if (reason === 'Evicted' || reason === 'Terminated' || disrupted !== undefined) {
+    return {reason: 'Evicted', stopped: 'Evicted', message: `the pod was evicted: ${text}`};
+  }
+  return undefined;
+}
+
+function byContainer(pod: Pod): PodEnd | undefined {
+  const init = (pod.status?.initContainerStatuses ?? []).find((c) => failedInit(c));
+  if (init !== undefined) {
+    const code = init.state?.terminated?.exitCode ?? -1;
+    const message = `container ${init.name} ended with exit code ${code}: see kubectl logs ${pod.metadata.name} -c ${init.name}`;
+    return {reason: 'StartFailed', stopped: 'StartFailed', message};
+  }
+  const agent = pod.status?.containerStatuses?.find((c) => c.name === CONTAINER.agent)?.state?.terminated;
+  if (agent !== undefined) return agentEnd(agent);
+  const {phase} = pod.status ?? {};
+  if (phase === 'Failed' || phase === 'Succeeded') {
+    return {reason: 'PodLost', stopped: 'AgentExited', message: `the pod ended (${phase}) without saying why`};
+  }
+  return undefined;
+}
+
+function failedInit(status: ContainerStatus): boolean {
+  // The runner is a sidecar: it is started again in place and never ends the pod.
+  return status.name !== CONTAINER.runner && (status.state?.terminated?.exitCode ?? 0) !== 0;
+}
+
+function agentEnd({exitCode, reason}: {exitCode: number; reason?: string | undefined}): PodEnd {
+  // `OOMKilled` sticks to later exits on cgroup v1: it counts only together with the code of a kill.
+  if (exitCode === 137 && reason === 'OOMKilled') {
+    const message = 'the agent container ran out of memory: raise resources.limits.memory of the Agent';
+    return {reason: 'OutOfMemory', stopped: 'OutOfMemory', message};
+  }
+  if (reason === 'StartError' || reason === 'ContainerCannotRun') {
+    const message = `the agent container could not be started (${reason}, exit code ${exitCode})`;
+    return {reason: 'StartFailed', stopped: 'StartFailed', message};
+  }
+  if (exitCode > 128) {
+    return {reason: 'AgentKilled', stopped: 'AgentKilled', message: `the agent container was killed (exit code ${exitCode})`};
+  }
+  return {reason: 'AgentExited', stopped: 'AgentExited', message: `the agent container ended with exit code ${exitCode}`};
+}

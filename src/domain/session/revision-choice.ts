@@ -1,0 +1,49 @@
+import type {ControllerRevision} from '../../api/kube-core.ts';
+import type {AgentObject, SessionObject} from '../../api/v1alpha1/index.ts';
+import {allowedModels} from '../agent/launch.ts';
+import {parseRevision} from '../agent/revision.ts';
+import type {NamedRevision, RevisionChoice} from './seen.ts';
+
+/** What decides which revision a new attempt runs. */
+export interface ChoiceSeen {
+  session: SessionObject;
+  agent: AgentObject | undefined;
+  /** The ControllerRevision that the Agent's status names. */
+  published: ControllerRevision | undefined;
+}
+
+/** The Agent's published revision, if it may run with the model that the Session wants. */
+export function chooseRevision({session, agent, published}: ChoiceSeen): RevisionChoice {
+  const name = session.spec.agent;
+  if (agent === undefined) {
+    const message = `spec.agent: no Agent named ${name} exists in this namespace; create it`;
+    return {kind: 'Blocked', reason: 'AgentNotFound', message};
+  }
+  const wanted = agent.status?.publishedRevision;
+  if (wanted === undefined) {
+    const why = agent.status?.conditions?.find((c) => c.type === 'Ready')?.message ?? 'it was not judged yet';
+    return {kind: 'Blocked', reason: 'AgentNotPublished', message: `Agent ${name} has no published revision: ${why}`};
+  }
+  const revision = published === undefined ? undefined : checkedRevision(published);
+  if (revision === undefined) {
+    const message = `revision ${wanted} of Agent ${name} is missing or was changed; it is published again by the controller`;
+    return {kind: 'Blocked', reason: 'AgentNotPublished', message};
+  }
+  return modelProblem(session, revision) ?? {kind: 'Found', revision};
+}
+
+/** A stored revision with its content, if its name vouches for it. */
+export function checkedRevision(stored: ControllerRevision): NamedRevision | undefined {
+  const parsed = parseRevision(stored);
+  return 'data' in parsed ? {name: stored.metadata.name, data: parsed.data} : undefined;
+}
+
+function modelProblem(session: SessionObject, revision: NamedRevision): RevisionChoice | undefined {
+  const wanted = session.spec.model?.name;
+  if (wanted === undefined) return undefined;
+  const allowed = allowedModels(revision.data);
+  if (allowed.includes(wanted)) return undefined;
+  const list = allowed.length === 0 ? 'the Agent has no model' : `choose one of ${allowed.join(', ')}`;
+  const message = `spec.model.name: ${wanted} is not allowed by Agent ${session.spec.agent}; ${list}`;
+  return {kind: 'Blocked', reason: 'ModelNotAllowed', message};
+}

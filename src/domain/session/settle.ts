@@ -1,0 +1,47 @@
+import type {SessionStatus} from '../../api/v1alpha1/index.ts';
+import {freshConditions} from '../fresh-conditions.ts';
+import {fail} from './life.ts';
+import type {SessionPlan} from './plan.ts';
+import {planQueue} from './queue.ts';
+import type {SessionSeen} from './seen.ts';
+import type {Applied, Refused} from './steps.ts';
+
+/** The status after the steps: identities of what was made are put in; what was refused is said. */
+export function settle(seen: SessionSeen, plan: SessionPlan, applied: Applied): SessionStatus {
+  const made: SessionStatus = {
+    ...plan.status,
+    ...(applied.volume === undefined ? {} : {volume: applied.volume}),
+    ...(applied.initialTurn === undefined ? {} : {initialTurn: applied.initialTurn}),
+    ...(applied.pod === undefined ? {} : {pod: applied.pod}),
+  };
+  return applied.refused === undefined ? made : refusedStatus(seen, made, applied.refused);
+}
+
+function refusedStatus(seen: SessionSeen, made: SessionStatus, refused: Refused): SessionStatus {
+  const before = seen.session.status ?? {};
+  const observedGeneration = seen.session.metadata.generation ?? 0;
+  // An attempt whose volume was refused has not begun: its number and its step are taken back.
+  const begun = made.volume !== undefined;
+  const status: SessionStatus = begun
+    ? made
+    : {...made, attempt: before.attempt, timeline: before.timeline, revision: before.revision};
+  const {reason, message} = refused;
+  const base = {reason, message, observedGeneration};
+  if (refused.retryMs === undefined) {
+    const failed = fail({seen, queue: planQueue(seen), status}, refused);
+    const states = (['Failed', 'Ready', 'Stalled'] as const).map((type) => ({
+      ...base,
+      type,
+      status: type === 'Ready' ? ('False' as const) : ('True' as const),
+    }));
+    const conditions = freshConditions(before.conditions, states, seen.now);
+    return {...status, ...failed.changes, phase: 'Failed', restart: seen.session.spec.restart, conditions};
+  }
+  const states = (['Ready', 'Reconciling'] as const).map((type) => ({
+    ...base,
+    type,
+    status: type === 'Ready' ? ('False' as const) : ('True' as const),
+  }));
+  const conditions = freshConditions(before.conditions, states, seen.now);
+  return {...status, phase: begun ? status.phase : 'Pending', conditions};
+}

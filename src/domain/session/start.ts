@@ -1,0 +1,186 @@
+// How a start stands, from the pod alone. Two clocks: the pull of images, and limits.start from images present.
+//
+//   unscheduled --> pulling / mounting --> seeding --> agent container runs --> (runner reports)
+//        |          20 s: ImagePullWaiting  |                |
+//        |          3 min: ImagePull        10 min           limits.start
+//   Unschedulable (waits for ever: a node may come)
+import type {ContainerStatus, Pod} from '../../api/kube-pod.ts';
+import {CONTAINER, VOLUME} from '../../api/pod.ts';
+import type {SessionConditionType, SessionReason, StoppedReason} from '../../api/v1alpha1/index.ts';
+
+/** What decides about a start that the runner has not reported about. */
+export interface StartSeen {
+  pod: Pod;
+  now: Date;
+  /** `limits.start` of the revision, in seconds. */
+  startSeconds: number;
+  /** Warnings of the kubelet: the only place where a missing Secret of a volume is told. */
+  warnings: readonly string[];
+  /** The runtime may still be delivered in the other way. */
+  maySwitch: boolean;
+}
+
+/** Still on its way (with what people should know), failed for good, or to be tried with the other delivery. */
+export type StartState =
+  | {kind: 'Waiting'; afterMs: number; reason: SessionReason; message: string; condition?: SessionConditionType}
+  | {kind: 'Failed'; reason: SessionReason; stopped: StoppedReason; message: string}
+  | {kind: 'SwitchDelivery'; message: string};
+
+const PULL_WAITING_MS = 20_000;
+const PULL_LIMIT_MS = 180_000;
+const SEED_LIMIT_MS = 600_000;
+/** The runner's own limit ends first and gives the better reason. */
+const GRACE_MS = 10_000;
+/** From when on the kubelet's warnings are worth a read. */
+export const WARNINGS_AFTER_MS = 5_000;
+
+type Rule = (seen: StartSeen) => StartState | undefined;
+
+// First match decides.
+const RULES: readonly Rule[] = [
+  unschedulable,
+  imageFailed,
+  deliveryRefused,
+  configMissing,
+  containerRefused,
+  agentRuns,
+  seeding,
+  pulling,
+];
+
+/** Decides how a start stands. */
+export function startState(seen: StartSeen): StartState {
+  for (const rule of RULES) {
+    const state = rule(seen);
+    if (state !== undefined) return state;
+  }
+  return waiting('the pod waits for a node', 5_000);
+}
+
+/** When the pod was given a node; milliseconds since the epoch. */
+export function scheduledAt(pod: Pod): number | undefined {
+  const scheduled = pod.status?.conditions?.find((c) => c.type === 'PodScheduled' && c.status === 'True');
+  return scheduled?.lastTransitionTime === undefined ? undefined : Date.parse(scheduled.lastTransitionTime);
+}
+
+function unschedulable({pod}: StartSeen): StartState | undefined {
+  const told = pod.status?.conditions?.find((c) => c.type === 'PodScheduled' && c.status === 'False');
+  if (told === undefined) return undefined;
+  const message = `no node takes the pod: ${told.message ?? told.reason ?? 'unknown'}`;
+  return {kind: 'Waiting', afterMs: 60_000, reason: 'Unschedulable', message};
+}
+
+const PULL_REASONS = ['ErrImagePull', 'ImagePullBackOff', 'InvalidImageName', 'ErrImageNeverPull', 'RegistryUnavailable'];
+const FINAL_PULL = /not found|notfound|denied|unauthorized|forbidden|invalidargument|invalid reference|invalid image name|no match for platform/i;
+
+function imageFailed(seen: StartSeen): StartState | undefined {
+  const failed = waits(seen.pod).find((w) => PULL_REASONS.includes(w.reason));
+  if (failed === undefined) return undefined;
+  const message = `container ${failed.container} waits for an image (${failed.reason}): ${failed.message}`;
+  const since = seen.now.getTime() - (scheduledAt(seen.pod) ?? seen.now.getTime());
+  const hopeless = failed.reason === 'InvalidImageName' || FINAL_PULL.test(failed.message);
+  if (hopeless || since >= PULL_LIMIT_MS) return {kind: 'Failed', reason: 'ImagePull', stopped: 'ImagePull', message};
+  return {kind: 'Waiting', afterMs: 15_000, reason: 'ImagePullWaiting', message, condition: 'ImagePullWaiting'};
+}
+
+function deliveryRefused(seen: StartSeen): StartState | undefined {
+  const {pod, maySwitch} = seen;
+  const mounted = pod.spec.volumes?.some((v) => v.name === VOLUME.runtime && v.image !== undefined) ?? false;
+  if (!mounted || !maySwitch) return undefined;
+  const refused = waits(pod).find((w) => /ImageVolumeMountFailed|image volume|failed to mkdir ""/i.test(w.message));
+  return refused === undefined ? undefined : {kind: 'SwitchDelivery', message: refused.message};
+}
+
+const MISSING = /(secret|configmap) ["\\]*([^"\\\s]+)["\\]* not found|couldn't find key|references non-existent (secret|config) key/i;
+
+/** A missing Secret of an environment variable is in the status, one of a volume only in the kubelet's warnings. */
+function configMissing(seen: StartSeen): StartState | undefined {
+  const refused = waits(seen.pod).find((w) => w.reason === 'CreateContainerConfigError')?.message;
+  const warned = seen.warnings.find((w) => MISSING.test(w));
+  const text = refused ?? warned;
+  if (text === undefined) return undefined;
+  const reason: SessionReason = MISSING.test(text) ? 'SecretNotFound' : 'StartFailed';
+  return untilLimit(seen, reason, `the pod cannot be set up: ${text}`);
+}
+
+function containerRefused(seen: StartSeen): StartState | undefined {
+  const refused = waits(seen.pod).find((w) => w.reason === 'CreateContainerError' || w.reason === 'RunContainerError');
+  if (refused === undefined) return undefined;
+  return untilLimit(seen, 'StartFailed', `container ${refused.container} cannot be made: ${refused.message}`);
+}
+
+function agentRuns(seen: StartSeen): StartState | undefined {
+  const running = status(seen.pod, CONTAINER.agent)?.state?.running;
+  if (running === undefined) return undefined;
+  const left = Date.parse(running.startedAt) + seen.startSeconds * 1_000 + GRACE_MS - seen.now.getTime();
+  if (left > 0) return waiting('the agent is being started', left);
+  const restarts = status(seen.pod, CONTAINER.runner)?.restartCount ?? 0;
+  const more = restarts === 0 ? '' : `; the runner was started again ${restarts} times`;
+  const message = `the runner did not report within limits.start (${seen.startSeconds} s)${more}: see kubectl logs ${seen.pod.metadata.name} -c ${CONTAINER.runner}`;
+  return {kind: 'Failed', reason: 'StartFailed', stopped: 'StartFailed', message};
+}
+
+function seeding(seen: StartSeen): StartState | undefined {
+  for (const name of [CONTAINER.runtime, CONTAINER.seed]) {
+    const running = status(seen.pod, name)?.state?.running;
+    if (running === undefined) continue;
+    const left = Date.parse(running.startedAt) + SEED_LIMIT_MS - seen.now.getTime();
+    if (left > 0) return waiting(`container ${name} prepares the volumes`, left);
+    const message = `container ${name} did not end within ${SEED_LIMIT_MS / 60_000} min`;
+    return {kind: 'Failed', reason: 'StartFailed', stopped: 'StartFailed', message};
+  }
+  return undefined;
+}
+
+function pulling({pod, now, warnings}: StartSeen): StartState | undefined {
+  const scheduled = scheduledAt(pod);
+  if (scheduled === undefined) return undefined;
+  const since = now.getTime() - scheduled;
+  const last = warnings.at(-1);
+  const detail = last === undefined ? '' : `; last warning: ${last}`;
+  if (since < WARNINGS_AFTER_MS) return waiting('the pod is being set up', WARNINGS_AFTER_MS - since);
+  if (since < PULL_WAITING_MS) return waiting(`the pod is being set up${detail}`, PULL_WAITING_MS - since);
+  if (since >= PULL_LIMIT_MS) {
+    const message = `images and volumes were not ready within ${PULL_LIMIT_MS / 60_000} min${detail}`;
+    const mount = last !== undefined && /mount|attach/i.test(last);
+    return mount
+      ? {kind: 'Failed', reason: 'StartFailed', stopped: 'StartFailed', message}
+      : {kind: 'Failed', reason: 'ImagePull', stopped: 'ImagePull', message};
+  }
+  const message = `images have been pulling for ${PULL_WAITING_MS / 1_000} s or more; another pull may be before it${detail}`;
+  const afterMs = PULL_LIMIT_MS - since;
+  return {kind: 'Waiting', afterMs, reason: 'ImagePullWaiting', message, condition: 'ImagePullWaiting'};
+}
+
+/** A fault that somebody may still mend while the start lasts. */
+function untilLimit(seen: StartSeen, reason: SessionReason, message: string): StartState {
+  const limit = (scheduledAt(seen.pod) ?? seen.now.getTime()) + seen.startSeconds * 1_000;
+  const left = limit - seen.now.getTime();
+  if (left > 0) return {kind: 'Waiting', afterMs: left, reason, message};
+  return {kind: 'Failed', reason, stopped: 'StartFailed', message};
+}
+
+function waiting(message: string, afterMs: number): StartState {
+  return {kind: 'Waiting', afterMs: Math.max(1_000, afterMs), reason: 'Starting', message};
+}
+
+interface Waits {
+  container: string;
+  reason: string;
+  message: string;
+}
+
+function waits(pod: Pod): Waits[] {
+  return statuses(pod).flatMap((c) => {
+    const state = c.state?.waiting;
+    return state === undefined ? [] : [{container: c.name, reason: state.reason ?? '', message: state.message ?? ''}];
+  });
+}
+
+function statuses(pod: Pod): ContainerStatus[] {
+  return [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])];
+}
+
+function status(pod: Pod, name: string): ContainerStatus | undefined {
+  return statuses(pod).find((c) => c.name === name);
+}

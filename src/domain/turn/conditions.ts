@@ -1,0 +1,49 @@
+import type {ConditionState} from '../../api/condition-list.ts';
+import type {Condition} from '../../api/kube-object.ts';
+import type {TurnObject, TurnReason, TurnStatus} from '../../api/v1alpha1/index.ts';
+import {freshConditions} from '../fresh-conditions.ts';
+
+/** Phase of a turn. */
+export type TurnPhase = NonNullable<TurnStatus['phase']>;
+
+const MESSAGES: Readonly<Record<TurnPhase, string>> = {
+  Queued: 'the turn waits for its place in the queue',
+  Running: 'the agent works on it',
+  Completed: 'the agent finished',
+  Failed: 'the turn failed',
+  Interrupted: 'the turn was stopped while it ran',
+  Cancelled: 'the turn did not run',
+};
+
+/** The whole condition list of a turn in this phase; who writes the phase writes them in the same patch. */
+export function turnConditions(
+  turn: TurnObject,
+  {phase, message, now}: {phase: TurnPhase; message?: string | undefined; now: Date},
+): Condition[] {
+  const base = {
+    reason: phase satisfies TurnReason,
+    message: message ?? MESSAGES[phase],
+    observedGeneration: turn.metadata.generation ?? 0,
+  };
+  const waits = phase === 'Queued' || phase === 'Running';
+  const second = waits ? 'Reconciling' : phase === 'Completed' ? 'Complete' : 'Failed';
+  const states: ConditionState[] = [
+    {...base, type: 'Ready', status: waits ? 'False' : 'True'},
+    {...base, type: second, status: 'True'},
+  ];
+  return freshConditions(turn.status?.conditions, states, now);
+}
+
+/** Conditions of a turn whose Session does not exist. */
+export function sessionMissingConditions(turn: TurnObject, now: Date): Condition[] {
+  const base = {
+    reason: 'SessionNotFound' satisfies TurnReason,
+    message: `no Session named ${turn.spec.session} in this namespace: create it, or delete the turn`,
+    observedGeneration: turn.metadata.generation ?? 0,
+  };
+  const states: ConditionState[] = [
+    {...base, type: 'Ready', status: 'False'},
+    {...base, type: 'Stalled', status: 'True'},
+  ];
+  return freshConditions(turn.status?.conditions, states, now);
+}

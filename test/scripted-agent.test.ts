@@ -66,6 +66,18 @@ describe('a prompt', () => {
     });
   });
 
+  it('of several blocks follows the last with instructions: those before it may quote earlier prompts', async () => {
+    const agent = start();
+    const sessionId = await openSession(agent);
+    const prompt = ['Your memory was lost. User: say a\ncrash 7', 'say fine', 'Thank you'].map((text) => ({
+      type: 'text' as const,
+      text,
+    }));
+    expect(await agent.agent.request('session/prompt', {sessionId, prompt})).toEqual({stopReason: 'end_turn'});
+    await new Promise(setImmediate);
+    expect(agent.said()).toBe('fine\n');
+  });
+
   it('reads and counts the workspace', async () => {
     const agent = start();
     const id = await openSession(agent);

@@ -37,13 +37,23 @@ export interface Instruction {
 
 const isVerb = (word: string): word is Verb => VERBS.some((verb) => verb === word);
 
-/**
- * Finds the instructions of a prompt: lines whose first word is a verb, in lower case. Where there is one, all other
- * lines are left aside; a prompt without any is prose.
- */
-export function readScript(prompt: string): Instruction[] {
-  return prompt.split('\n').flatMap((line) => {
+function instructionsOf(text: string): Instruction[] {
+  return text.split('\n').flatMap((line) => {
     const [, word = '', argument = ''] = /^(\S+)(?:\s+(.*))?$/.exec(line.trim()) ?? [];
     return isVerb(word) ? [{verb: word, argument: argument.trim()}] : [];
   });
+}
+
+/**
+ * Finds the instructions of a prompt: lines whose first word is a verb, in lower case; all other lines beside them are
+ * left aside. Of several blocks the last one that holds an instruction counts, because the ones before it may quote
+ * earlier prompts. A prompt without any instruction is prose.
+ */
+export function readScript(blocks: readonly string[]): Instruction[] {
+  return (
+    blocks
+      .map(instructionsOf)
+      .filter((found) => found.length > 0)
+      .at(-1) ?? []
+  );
 }

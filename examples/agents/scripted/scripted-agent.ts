@@ -148,7 +148,8 @@ export class ScriptedAgent {
     session.running = running;
     const {conversation} = session;
     try {
-      const text = params.prompt.map((block) => (block.type === 'text' ? block.text : '')).join('\n');
+      const blocks = params.prompt.map((block) => (block.type === 'text' ? block.text : ''));
+      const text = blocks.join('\n');
       conversation.turns += 1;
       conversation.history.push({role: 'user', text});
       await this.store.save(conversation);
@@ -163,7 +164,7 @@ export class ScriptedAgent {
         env: this.options.env,
         signal: running.signal,
       });
-      const stopReason = await runTurn(turn, text);
+      const stopReason = await runTurn(turn, blocks);
       conversation.history.push({role: 'agent', text: turn.said});
       await this.store.save(conversation);
       return {stopReason};
@@ -179,16 +180,16 @@ export class ScriptedAgent {
   }
 }
 
-async function runTurn(turn: Turn, prompt: string): Promise<acp.StopReason> {
+async function runTurn(turn: Turn, blocks: readonly string[]): Promise<acp.StopReason> {
   const {signal} = turn.ports;
   try {
-    const script = readScript(prompt);
+    const script = readScript(blocks);
     for (const {verb, argument} of script) {
       await HANDLERS[verb](argument, turn);
       if (signal.aborted) return 'cancelled';
       if (turn.stopReason) return turn.stopReason;
     }
-    if (script.length === 0) await answerProse(turn, prompt);
+    if (script.length === 0) await answerProse(turn, blocks.join('\n'));
     return signal.aborted ? 'cancelled' : 'end_turn';
   } catch (error) {
     if (signal.aborted) return 'cancelled';

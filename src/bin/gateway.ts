@@ -1,4 +1,5 @@
 import {readFileSync} from 'node:fs';
+import {FIELD_MANAGER} from '../api/meta.ts';
 import {createArchiveClient} from '../archive-client/index.ts';
 import {readGatewayConfig} from '../config/gateway.ts';
 import {createApiKeys} from '../gateway/auth/api-keys.ts';
@@ -6,7 +7,6 @@ import {createTokenReviewer} from '../gateway/auth/token-review.ts';
 import {addGatewayCaches} from '../gateway/caches.ts';
 import {startGateway} from '../gateway/gateway.ts';
 import {createRunnerApi} from '../gateway/runner-api/index.ts';
-import {FIELD_MANAGER} from '../api/meta.ts';
 import {createCaches} from '../kube/cache.ts';
 import {createClient} from '../kube/client.ts';
 import {systemClock} from '../kube/clock.ts';

@@ -1,6 +1,6 @@
 /** Every code that a refused call can carry: stable words, the HTTP status, and one sentence for the reference page. */
 export const REFUSALS = {
-  unauthorized: [401, 'The credential is missing, wrong, expired, or its pod is no longer the session\'s.'],
+  unauthorized: [401, "The credential is missing, wrong, expired, or its pod is no longer the session's."],
   two_credentials: [401, 'The request carries more than one credential; send exactly one.'],
   auth_unavailable: [503, 'The API server gave no verdict on the credential; try again.'],
   host_not_allowed: [403, 'The Host header names a host that is not on the allowlist (gateway.allowedHosts).'],
@@ -27,7 +27,10 @@ export const REFUSALS = {
   quota_exceeded: [403, 'A ResourceQuota of the namespace is used up.'],
   changed_meanwhile: [409, 'The object changed at the same time; read it again and repeat.'],
   refused_by_cluster: [422, 'The API server refuses the object; the message gives field and cause.'],
-  cluster_unavailable: [503, 'The API server did not answer; nothing is known about the outcome. Repeat with the same key.'],
+  cluster_unavailable: [
+    503,
+    'The API server did not answer; nothing is known about the outcome. Repeat with the same key.',
+  ],
   archive_unavailable: [503, 'The archive did not answer; try again.'],
   cancelled: [499, 'The caller went away before the call ended.'],
   internal: [500, 'An error of the gateway; its log holds the details under the request id.'],

@@ -22,8 +22,13 @@ describe('sessions', () => {
     const {session, token} = fixture.addRunning('one', 'writer');
     await fixture.settle();
     expect(await call(bearer(token), 'get_session', {})).toContain('- ID: one');
-    const moved = fixture.api.put(Sessions, {...session, status: {...session.status, pod: {name: 'p', uid: 'another-pod'}}});
-    await fixture.caches.sessions.waitFor({namespace: 'team-a', name: 'one'}, moved.metadata.resourceVersion, {timeoutMs: 5_000});
+    const moved = fixture.api.put(Sessions, {
+      ...session,
+      status: {...session.status, pod: {name: 'p', uid: 'another-pod'}},
+    });
+    await fixture.caches.sessions.waitFor({namespace: 'team-a', name: 'one'}, moved.metadata.resourceVersion, {
+      timeoutMs: 5_000,
+    });
     expect((await fixture.post('/mcp', rpc('tools/list'), bearer(token))).status).toBe(401);
   });
 
@@ -51,7 +56,8 @@ describe('sessions', () => {
     fixture.addSession('stranger');
     fixture.addSession('impostor', {requester: {session: 'lead-1', uid: 'an-older-uid'}});
     await fixture.settle();
-    const act = (id: string) => call(bearer(token), 'action_session', {action: 'update_title', session_id: id, title: 'T'});
+    const act = (id: string) =>
+      call(bearer(token), 'action_session', {action: 'update_title', session_id: id, title: 'T'});
     for (const id of ['lead-1', 'child', 'grandchild']) expect(await act(id)).toContain('updated');
     for (const id of ['stranger', 'impostor', 'absent']) expect(await act(id)).toContain('session_not_found');
     const seen = await call(bearer(token), 'quick_search_sessions', {});
@@ -62,7 +68,9 @@ describe('sessions', () => {
   test('the groups are what the revision pins AND the live Agent allows; the URL cannot widen them', async () => {
     const {token} = fixture.addRunning('one', 'writer');
     await fixture.settle();
-    expect(await call(bearer(token), 'start_session', {agent_root: 'writer'}, '/mcp?tool_groups=sessions')).toContain('-32602');
+    expect(await call(bearer(token), 'start_session', {agent_root: 'writer'}, '/mcp?tool_groups=sessions')).toContain(
+      '-32602',
+    );
     fixture.addAgent('writer', ['ask']);
     await fixture.settle();
     const listed = await (await fixture.post('/mcp', rpc('tools/list'), bearer(token))).text();
@@ -127,13 +135,24 @@ describe('people and keys', () => {
     fixture.addSession('one', {}, {phase: 'Idle'});
     await fixture.settle();
     fixture.rights.delete('create turns');
-    const refused = await call({'X-API-Key': KEY}, 'action_session', {action: 'follow_up', session_id: 'one', prompt: 'x'});
+    const refused = await call({'X-API-Key': KEY}, 'action_session', {
+      action: 'follow_up',
+      session_id: 'one',
+      prompt: 'x',
+    });
     expect(refused).toContain('forbidden: system:serviceaccount:team-a:bot may not create turns.carrel.dev');
   });
 
   test('Z-012 the key file is read again when it changes', async () => {
-    await writeFile(fixture.keysFile, JSON.stringify({other: {sha256: digest('another-key'), serviceAccount: 'team-a/bot'}}));
-    await expect.poll(async () => (await fixture.post('/mcp', rpc('tools/list'), {'X-API-Key': 'another-key'})).status, {timeout: 5_000}).toBe(200);
+    await writeFile(
+      fixture.keysFile,
+      JSON.stringify({other: {sha256: digest('another-key'), serviceAccount: 'team-a/bot'}}),
+    );
+    await expect
+      .poll(async () => (await fixture.post('/mcp', rpc('tools/list'), {'X-API-Key': 'another-key'})).status, {
+        timeout: 5_000,
+      })
+      .toBe(200);
     expect((await fixture.post('/mcp', rpc('tools/list'), {'X-API-Key': KEY})).status).toBe(401);
   });
 

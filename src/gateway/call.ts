@@ -88,11 +88,19 @@ async function run(parts: CallParts, connection: Connection, tool: Tool, args: u
  * The one decision: may this connection use this tool, for this call or (without `bound`) at all? Undefined = yes.
  * A session acts on itself and its descendants; a Kubernetes user needs the rights that the tool names.
  */
-async function admit(parts: CallParts, connection: Connection, tool: Tool, bound?: BoundCall): Promise<Refusal | undefined> {
+async function admit(
+  parts: CallParts,
+  connection: Connection,
+  tool: Tool,
+  bound?: BoundCall,
+): Promise<Refusal | undefined> {
   const {caller, namespace, scope} = connection;
-  if (!scope.tools.has(tool.name)) return new Refusal('forbidden', `Tool ${tool.name} is not offered on this connection.`);
+  if (!scope.tools.has(tool.name))
+    return new Refusal('forbidden', `Tool ${tool.name} is not offered on this connection.`);
   if (caller.kind === 'session') {
-    return bound?.subject === undefined || within(parts.store, connection, bound.subject) ? undefined : unseen(bound.subject, namespace);
+    return bound?.subject === undefined || within(parts.store, connection, bound.subject)
+      ? undefined
+      : unseen(bound.subject, namespace);
   }
   if (tool.sessionOnly) return new Refusal('session_required', 'Only a session can call this tool.');
   for (const need of bound?.needs ?? tool.listNeeds) {
@@ -122,7 +130,8 @@ function contextOf(parts: CallParts, connection: Connection): Omit<ToolCall<unkn
     },
     session(name) {
       const found = store.session(namespace, name);
-      if (found === undefined || (caller.kind === 'session' && !within(store, connection, name))) throw unseen(name, namespace);
+      if (found === undefined || (caller.kind === 'session' && !within(store, connection, name)))
+        throw unseen(name, namespace);
       return found;
     },
   };
@@ -130,15 +139,25 @@ function contextOf(parts: CallParts, connection: Connection): Omit<ToolCall<unkn
 
 function within(store: Store, {caller, namespace}: Connection, name: string): boolean {
   const target = store.session(namespace, name);
-  return target !== undefined && caller.kind === 'session' && isWithin(caller.uid, target, (n) => store.session(namespace, n));
+  return (
+    target !== undefined &&
+    caller.kind === 'session' &&
+    isWithin(caller.uid, target, (n) => store.session(namespace, n))
+  );
 }
 
 function unseen(name: string, namespace: string): Refusal {
-  return new Refusal('session_not_found', `No session "${name}" that you may see in namespace "${namespace}"; search with quick_search_sessions.`);
+  return new Refusal(
+    'session_not_found',
+    `No session "${name}" that you may see in namespace "${namespace}"; search with quick_search_sessions.`,
+  );
 }
 
 function lacking(caller: Caller, namespace: string, need: Need): Refusal {
-  return new Refusal('forbidden', `${principalOf(caller)} may not ${sayNeed(need)} in namespace "${namespace}"; bind a Role that allows it.`);
+  return new Refusal(
+    'forbidden',
+    `${principalOf(caller)} may not ${sayNeed(need)} in namespace "${namespace}"; bind a Role that allows it.`,
+  );
 }
 
 function refusalOf(parts: CallParts, connection: Connection, tool: Tool, error: unknown): Refusal {
@@ -150,11 +169,24 @@ function refusalOf(parts: CallParts, connection: Connection, tool: Tool, error: 
 
 function report(
   parts: CallParts,
-  {connection, name, reply, ms, tool}: {connection: Connection; name: string; reply: CallReply; ms: number; tool: Tool | undefined},
+  {
+    connection,
+    name,
+    reply,
+    ms,
+    tool,
+  }: {connection: Connection; name: string; reply: CallReply; ms: number; tool: Tool | undefined},
 ): void {
   const result = reply.kind === 'refused' ? reply.refusal.code : reply.kind;
   parts.measure(name, result, ms / 1_000);
   const {caller, namespace, channel, requestId} = connection;
-  const who = {principal: principalOf(caller), callerKind: caller.kind, ...(caller.kind === 'session' ? {podUid: caller.podUid} : {keyName: caller.keyName})};
-  parts.log.info({audit: true, tool: name, effect: tool?.effect, result, ms: Math.round(ms), namespace, channel, requestId, ...who}, 'tool call');
+  const who = {
+    principal: principalOf(caller),
+    callerKind: caller.kind,
+    ...(caller.kind === 'session' ? {podUid: caller.podUid} : {keyName: caller.keyName}),
+  };
+  parts.log.info(
+    {audit: true, tool: name, effect: tool?.effect, result, ms: Math.round(ms), namespace, channel, requestId, ...who},
+    'tool call',
+  );
 }

@@ -34,7 +34,11 @@ export async function openConnection(
   const caller = await parts.identify(req);
   const namespace = namespaceOf(caller, target.namespace);
   const {scope, whole, unknown} = parts.grantTools(caller, parseGroups(target.groups));
-  if (unknown.length > 0) parts.log.warn({groups: unknown.slice(0, 8).map((g) => g.slice(0, 64)), requestId}, 'unknown tool groups were dropped');
+  if (unknown.length > 0)
+    parts.log.warn(
+      {groups: unknown.slice(0, 8).map((g) => g.slice(0, 64)), requestId},
+      'unknown tool groups were dropped',
+    );
   const signal = AbortSignal.any([closed(res), parts.stopping]);
   return {caller, namespace, scope, whole, channel: target.channel, requestId, signal};
 }
@@ -43,11 +47,16 @@ export async function openConnection(
 export function namespaceOf(caller: Caller, named: string | undefined): string {
   if (caller.kind === 'session') {
     if (named === undefined || named === caller.namespace) return caller.namespace;
-    throw new Refusal('namespace_forbidden', `A session of namespace "${caller.namespace}" cannot act in namespace "${named}".`);
+    throw new Refusal(
+      'namespace_forbidden',
+      `A session of namespace "${caller.namespace}" cannot act in namespace "${named}".`,
+    );
   }
   const namespace = named ?? caller.home;
-  if (namespace === undefined) throw new Refusal('namespace_required', 'Name a namespace: /mcp/{namespace}, or ?namespace= for /api/v1.');
-  if (!/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(namespace)) throw new Refusal('invalid_arguments', 'The namespace is not a valid name.');
+  if (namespace === undefined)
+    throw new Refusal('namespace_required', 'Name a namespace: /mcp/{namespace}, or ?namespace= for /api/v1.');
+  if (!/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(namespace))
+    throw new Refusal('invalid_arguments', 'The namespace is not a valid name.');
   return namespace;
 }
 

@@ -17,7 +17,10 @@ export interface Grant {
 export type GrantTools = (caller: Caller, groups: readonly string[] | undefined) => Grant;
 
 /** A session has what its revision pins AND its live Agent allows; people and keys are bounded by RBAC instead. */
-export function createGrants(caches: Pick<GatewayCaches, 'agents' | 'sessions' | 'revisions'>, tools: readonly Tool[]): GrantTools {
+export function createGrants(
+  caches: Pick<GatewayCaches, 'agents' | 'sessions' | 'revisions'>,
+  tools: readonly Tool[],
+): GrantTools {
   const pinned = new WeakMap<ControllerRevision, readonly string[]>();
   const groupsOf = (revision: ControllerRevision): readonly string[] => {
     const known = pinned.get(revision);

@@ -33,7 +33,9 @@ export async function refusing<T>(call: () => Promise<T>): Promise<T> {
 }
 
 function sentence(code: RefusalCode, error: ApiError): string {
-  if (code === 'cluster_unavailable') return 'The API server did not answer; repeat the call, with the same idempotency key if it creates something.';
-  if (code === 'being_deleted') return 'An object of that name is being deleted; try again in a moment, or use a new idempotency key.';
+  if (code === 'cluster_unavailable')
+    return 'The API server did not answer; repeat the call, with the same idempotency key if it creates something.';
+  if (code === 'being_deleted')
+    return 'An object of that name is being deleted; try again in a moment, or use a new idempotency key.';
   return error.facts.message;
 }

@@ -1,5 +1,5 @@
-import type {KubeObject, Manifest} from '../api/kube-object.ts';
 import {wholeSeconds} from '../api/condition-list.ts';
+import type {KubeObject, Manifest} from '../api/kube-object.ts';
 import type {QuestionObject} from '../api/v1alpha1/index.ts';
 import {isApiError} from '../kube/errors.ts';
 import {Questions, Sessions, Turns} from '../kube/kinds.ts';
@@ -47,7 +47,11 @@ export function isSettled(question: QuestionObject): boolean {
  * Create, and tell a taken name from a failure. A create whose reply was lost may have happened: the live object decides,
  * because names are either random or made from a key.
  */
-async function create<T extends KubeObject>(client: Client, resource: Resource<T>, manifest: Manifest<T>): Promise<Made<T>> {
+async function create<T extends KubeObject>(
+  client: Client,
+  resource: Resource<T>,
+  manifest: Manifest<T>,
+): Promise<Made<T>> {
   const {namespace, name} = manifest.metadata;
   try {
     return {object: await client.create(resource, manifest, {strict: true}), created: true};

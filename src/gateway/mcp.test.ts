@@ -45,7 +45,11 @@ describe('clients', () => {
     const client = new V1Client({name: 't', version: '1'});
     const headers = {authorization: `Bearer ${sessionToken}`};
     await client.connect(new V1Transport(new URL(`${fixture.url}/mcp`), {requestInit: {headers}}));
-    expect((await client.listTools()).tools.map((t) => t.name).sort()).toEqual(['action_session', 'ask_user', 'get_session']);
+    expect((await client.listTools()).tools.map((t) => t.name).sort()).toEqual([
+      'action_session',
+      'ask_user',
+      'get_session',
+    ]);
     const result = await client.callTool({name: 'get_session', arguments: {}});
     expect(JSON.stringify(result.content)).toContain('- ID: one');
     await client.close();
@@ -91,7 +95,9 @@ describe('transport', () => {
   test('Z-026 an unknown group is dropped with a warning', async () => {
     const reply = await fixture.post('/mcp?tool_groups=sessions,bogus', rpc('tools/list'), key);
     expect(names(await reply.json())).toEqual(SESSIONS);
-    expect(fixture.lines).toContainEqual(expect.objectContaining({level: 'warn', fields: expect.objectContaining({groups: ['bogus']})}));
+    expect(fixture.lines).toContainEqual(
+      expect.objectContaining({level: 'warn', fields: expect.objectContaining({groups: ['bogus']})}),
+    );
   });
 
   test('Z-027 a tool that is not advertised is a JSON-RPC error', async () => {
@@ -106,7 +112,11 @@ describe('transport', () => {
   });
 
   test('Z-159 arguments that do not fit are an error result that says which', async () => {
-    const reply = await fixture.post('/mcp', rpc('tools/call', {name: 'get_session', arguments: {session_id: 7, halt: true}}), key);
+    const reply = await fixture.post(
+      '/mcp',
+      rpc('tools/call', {name: 'get_session', arguments: {session_id: 7, halt: true}}),
+      key,
+    );
     const body: unknown = await reply.json();
     expect(body).toMatchObject({result: {isError: true}});
     expect(JSON.stringify(body)).toContain('invalid_arguments: session_id');
@@ -119,8 +129,18 @@ describe('refusals before any tool', () => {
   const cases: [string, number, string, () => Promise<Response>][] = [
     ['no credential', 401, 'unauthorized', () => fixture.post('/mcp', list)],
     ['a wrong key', 401, 'unauthorized', () => fixture.post('/mcp', list, {'X-API-Key': 'wrong-key-wrong-key'})],
-    ['two credentials', 401, 'two_credentials', () => fixture.post('/mcp', list, {...key, authorization: `Bearer ${KEY}`})],
-    ['a foreign Origin', 403, 'origin_not_allowed', () => fixture.post('/mcp', list, {...key, origin: 'https://evil.example'})],
+    [
+      'two credentials',
+      401,
+      'two_credentials',
+      () => fixture.post('/mcp', list, {...key, authorization: `Bearer ${KEY}`}),
+    ],
+    [
+      'a foreign Origin',
+      403,
+      'origin_not_allowed',
+      () => fixture.post('/mcp', list, {...key, origin: 'https://evil.example'}),
+    ],
     ['Origin null', 403, 'origin_not_allowed', () => fixture.post('/mcp', list, {...key, origin: 'null'})],
     ['a body over 1 MiB', 413, 'body_too_large', () => fixture.post('/mcp', `"${'x'.repeat(1_048_577)}"`, key)],
     ['another media type', 415, 'media_type', () => fixture.post('/mcp', list, {...key, 'content-type': 'text/plain'})],
@@ -133,16 +153,34 @@ describe('refusals before any tool', () => {
     expect(await reply.json()).toMatchObject({error: {data: {code}}});
   });
 
-  test.each(['evil.example', 'evil.example:8080', 'localhost.evil.example', ''])('Z-010 Host %j is refused', async (host) => {
-    const body = JSON.stringify(list);
-    const head = [`POST /mcp HTTP/1.1`, `Host: ${host}`, `X-API-Key: ${KEY}`, 'Content-Type: application/json', `Content-Length: ${body.length}`];
-    const reply = await sendRaw(fixture.gateway.ports.main, `${[...head, 'Connection: close'].join('\r\n')}\r\n\r\n${body}`);
-    expect(reply.status).toBe(403);
-    expect(reply.body).toContain('host_not_allowed');
-  });
+  test.each(['evil.example', 'evil.example:8080', 'localhost.evil.example', ''])(
+    'Z-010 Host %j is refused',
+    async (host) => {
+      const body = JSON.stringify(list);
+      const head = [
+        `POST /mcp HTTP/1.1`,
+        `Host: ${host}`,
+        `X-API-Key: ${KEY}`,
+        'Content-Type: application/json',
+        `Content-Length: ${body.length}`,
+      ];
+      const reply = await sendRaw(
+        fixture.gateway.ports.main,
+        `${[...head, 'Connection: close'].join('\r\n')}\r\n\r\n${body}`,
+      );
+      expect(reply.status).toBe(403);
+      expect(reply.body).toContain('host_not_allowed');
+    },
+  );
 
   test('two Authorization headers are two credentials', async () => {
-    const head = ['POST /mcp HTTP/1.1', 'Host: localhost', `Authorization: Bearer ${KEY}`, `Authorization: Bearer ${KEY}`, 'Content-Length: 2'];
+    const head = [
+      'POST /mcp HTTP/1.1',
+      'Host: localhost',
+      `Authorization: Bearer ${KEY}`,
+      `Authorization: Bearer ${KEY}`,
+      'Content-Length: 2',
+    ];
     const reply = await sendRaw(fixture.gateway.ports.main, `${[...head, 'Connection: close'].join('\r\n')}\r\n\r\n{}`);
     expect([reply.status, reply.body.includes('two_credentials')]).toEqual([401, true]);
   });

@@ -5,11 +5,11 @@ import {
   type CallToolResult,
   createMcpHandler,
   isLegacyRequest,
+  type Tool as ListedTool,
   type McpHandlerRequestOptions,
   ProtocolError,
   ProtocolErrorCode,
   Server,
-  type Tool as ListedTool,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import type {Log} from '../kube/ports.ts';
@@ -19,7 +19,12 @@ import type {Tool} from './tool.ts';
 // The only file that knows the MCP SDK. Both protocol eras on one URL, a server object for each request, no session ids.
 
 /** Serve one JSON-RPC message of an identified caller; `body` is the parsed body. */
-export type ServeMcp = (exchange: {req: IncomingMessage; res: ServerResponse; body: unknown; connection: Connection}) => Promise<void>;
+export type ServeMcp = (exchange: {
+  req: IncomingMessage;
+  res: ServerResponse;
+  body: unknown;
+  connection: Connection;
+}) => Promise<void>;
 
 /** What the MCP front needs. */
 export interface McpParts {
@@ -47,7 +52,9 @@ export function createMcp(parts: McpParts): {serve: ServeMcp; close(): Promise<v
   const onerror = (error: Error) => parts.log.debug({problem: error.message}, 'MCP request refused');
   const modern = createMcpHandler(factory, {legacy: 'reject', onerror});
   const fetch = async (request: Request, options: McpHandlerRequestOptions = {}): Promise<Response> =>
-    (await isLegacyRequest(request, options.parsedBody)) ? await legacy(factory, request, options) : await modern.fetch(request, options);
+    (await isLegacyRequest(request, options.parsedBody))
+      ? await legacy(factory, request, options)
+      : await modern.fetch(request, options);
   const handle = toNodeHandler({fetch}, {onerror: (error) => parts.log.error({error}, 'MCP front failed')});
   return {
     async serve({req, res, body, connection}) {
@@ -55,7 +62,11 @@ export function createMcp(parts: McpParts): {serve: ServeMcp; close(): Promise<v
       connections.set(auth, connection);
       const {url = '/mcp', headers} = req;
       // The body is parsed already, so nothing is read from the request any more.
-      await handle({method: 'POST', url, headers, auth, [Symbol.asyncIterator]: () => req[Symbol.asyncIterator]()}, res, body);
+      await handle(
+        {method: 'POST', url, headers, auth, [Symbol.asyncIterator]: () => req[Symbol.asyncIterator]()},
+        res,
+        body,
+      );
     },
     close: () => modern.close(),
   };
@@ -80,13 +91,18 @@ async function legacy(
 function buildServer({calls, version}: McpParts, connection: Connection, lists: ListCache): Server {
   const server = new Server(
     {name: 'carrel', version},
-    {capabilities: {tools: {}}, instructions: INSTRUCTIONS, cacheHints: {'tools/list': CACHE, 'server/discover': CACHE}},
+    {
+      capabilities: {tools: {}},
+      instructions: INSTRUCTIONS,
+      cacheHints: {'tools/list': CACHE, 'server/discover': CACHE},
+    },
   );
   server.setRequestHandler('tools/list', async () => ({tools: lists(connection, await calls.list(connection))}));
   server.setRequestHandler('tools/call', async ({params}) => {
     const reply = await calls.call(connection, params.name, params.arguments);
     // Not advertised on this connection: a protocol error, not a tool result (Z-027).
-    if (reply.kind === 'hidden') throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Tool ${params.name} not found on this connection`);
+    if (reply.kind === 'hidden')
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Tool ${params.name} not found on this connection`);
     return toolResult(reply);
   });
   return server;
@@ -130,5 +146,11 @@ function listed(tool: Tool, breadth: 'whole' | 'narrowed'): ListedTool {
     openWorldHint: false,
   };
   const {description, inputSchema, outputSchema} = tool.describe(breadth);
-  return {name: tool.name, description, inputSchema, ...(outputSchema === undefined ? {} : {outputSchema}), annotations};
+  return {
+    name: tool.name,
+    description,
+    inputSchema,
+    ...(outputSchema === undefined ? {} : {outputSchema}),
+    annotations,
+  };
 }

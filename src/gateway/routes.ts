@@ -1,10 +1,10 @@
 import type {IncomingMessage, ServerResponse} from 'node:http';
 import {Refusal} from '../domain/refusal.ts';
 import type {Log} from '../kube/ports.ts';
-import {openConnection, type OpenParts} from './connection.ts';
+import {type OpenParts, openConnection} from './connection.ts';
 import {readJson} from './http/body.ts';
 import {type Allowlists, checkOrigin} from './http/guard.ts';
-import {sayJsonRpc, sayProblem, type SayRefusal} from './http/say.ts';
+import {type SayRefusal, sayJsonRpc, sayProblem} from './http/say.ts';
 import type {ServeMcp} from './mcp.ts';
 import {type RestParts, restMethods, serveRest} from './rest/index.ts';
 
@@ -35,7 +35,8 @@ export function createListener(parts: RouteParts): (req: IncomingMessage, res: S
     const work = async () => {
       if (url === undefined) throw new Refusal('path_not_found', 'Nothing is served at this path.');
       checkOrigin(req, parts.allowlists);
-      if (front.name !== 'runner' && inFlight >= parts.maxInFlight) throw new Refusal('busy', 'Too many requests; try again in a second.');
+      if (front.name !== 'runner' && inFlight >= parts.maxInFlight)
+        throw new Refusal('busy', 'Too many requests; try again in a second.');
       if (front.name !== 'runner') inFlight++;
       try {
         await front.serve(parts, {req, res, url});
@@ -58,12 +59,14 @@ const MCP: Front = {
   say: sayJsonRpc,
   async serve(parts, {req, res, url}) {
     const match = /^\/mcp(?:\/([^/]+))?\/?$/.exec(url.pathname);
-    if (match === null) throw new Refusal('path_not_found', 'Nothing is served at this path; MCP is at /mcp and /mcp/{namespace}.');
+    if (match === null)
+      throw new Refusal('path_not_found', 'Nothing is served at this path; MCP is at /mcp and /mcp/{namespace}.');
     if (req.method !== 'POST') throw new NotThisMethod(['POST']);
     const target = {namespace: match[1], groups: url.searchParams.get('tool_groups'), channel: 'mcp'} as const;
     const connection = await openConnection(parts, {req, res}, target);
     const body = await readJson(req);
-    if (Array.isArray(body)) throw new Refusal('batch_refused', 'Batches are not served; send one message per request.');
+    if (Array.isArray(body))
+      throw new Refusal('batch_refused', 'Batches are not served; send one message per request.');
     await parts.mcp({req, res, body, connection});
   },
 };
@@ -111,8 +114,14 @@ function frontOf(path: string): Front {
   return path.startsWith('/runner/v1/') ? RUNNER : OTHER;
 }
 
-function fail(log: Log, say: SayRefusal, {req, res}: {req: IncomingMessage; res: ServerResponse}, error: unknown): void {
-  const refusal = error instanceof Refusal ? error : new Refusal('internal', 'The gateway failed; its log has the details.');
+function fail(
+  log: Log,
+  say: SayRefusal,
+  {req, res}: {req: IncomingMessage; res: ServerResponse},
+  error: unknown,
+): void {
+  const refusal =
+    error instanceof Refusal ? error : new Refusal('internal', 'The gateway failed; its log has the details.');
   if (refusal !== error && !req.destroyed) log.error({error, path: urlOf(req)?.pathname}, 'request failed');
   const allow = refusal instanceof NotThisMethod ? {allow: refusal.allow.join(', ')} : {};
   // A body that was refused unread is not read to its end: the connection closes instead.
@@ -122,5 +131,7 @@ function fail(log: Log, say: SayRefusal, {req, res}: {req: IncomingMessage; res:
 
 function urlOf(req: IncomingMessage): URL | undefined {
   const target = req.url ?? '';
-  return target.startsWith('/') && !target.startsWith('//') && URL.canParse(target, 'http://gateway') ? new URL(target, 'http://gateway') : undefined;
+  return target.startsWith('/') && !target.startsWith('//') && URL.canParse(target, 'http://gateway')
+    ? new URL(target, 'http://gateway')
+    : undefined;
 }

@@ -18,7 +18,10 @@ export interface Store {
   createQuestion(manifest: Manifest<QuestionObject>): Promise<Made<QuestionObject>>;
   patchSession(session: SessionObject, patch: SpecPatch): Promise<void>;
   /** Wait until the question has an answer or a final phase; undefined on time-out or abort. */
-  settledQuestion(question: QuestionObject, wait: {timeoutMs: number; signal: AbortSignal}): Promise<QuestionObject | undefined>;
+  settledQuestion(
+    question: QuestionObject,
+    wait: {timeoutMs: number; signal: AbortSignal},
+  ): Promise<QuestionObject | undefined>;
   /** Record that the asking session has the answer, so that it is not sent again as a Turn. */
   markDelivered(question: QuestionObject, now: Date): Promise<void>;
 }

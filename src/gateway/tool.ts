@@ -1,10 +1,10 @@
 import {z} from 'zod';
+import type {SessionObject} from '../api/v1alpha1/index.ts';
 import type {Caller, Channel, SessionCaller} from '../domain/access/caller.ts';
 import type {BaseGroup, Breadth, CompositeGroup, Effect, Grouped} from '../domain/access/groups.ts';
 import type {Need} from '../domain/access/need.ts';
 import type {Archive} from '../domain/archive.ts';
 import {Refusal} from '../domain/refusal.ts';
-import type {SessionObject} from '../api/v1alpha1/index.ts';
 import type {Store} from './store.ts';
 
 /** The domain as tools see it. Namespace and caller come from the credential, never from an argument. */
@@ -118,7 +118,8 @@ export function defineTool<I, O>(spec: ToolSpec<I, O>): Tool {
 /** The session that a tool acts on: the one named, or the calling session itself. */
 export function subjectSession(call: ToolCall<{session_id?: string | undefined}>): SessionObject {
   const name = call.input.session_id ?? (call.caller.kind === 'session' ? call.caller.name : undefined);
-  if (name === undefined) throw new Refusal('invalid_arguments', 'session_id is required: only a session can leave it out, for itself.');
+  if (name === undefined)
+    throw new Refusal('invalid_arguments', 'session_id is required: only a session can leave it out, for itself.');
   return call.session(name);
 }
 

@@ -41,7 +41,11 @@ export interface GatewayFixture {
   addAgent(name: string, groups: string[]): AgentObject;
   addSession(name: string, change?: Partial<SessionObject['spec']>, status?: object): SessionObject;
   /** Make a session that runs in a pod; returns its token. */
-  addRunning(name: string, agent: string, change?: {spec?: object; status?: object}): {session: SessionObject; token: string};
+  addRunning(
+    name: string,
+    agent: string,
+    change?: {spec?: object; status?: object},
+  ): {session: SessionObject; token: string};
   /** Wait until the caches have seen everything. */
   settle(): Promise<void>;
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>;
@@ -55,7 +59,14 @@ export async function startGatewayFixture({askWaitMs = 2_000, namespace = 'team-
   const folder = await mkdtemp(join(tmpdir(), 'carrel-gateway-'));
   const keysFile = join(folder, 'keys.json');
   await writeFile(keysFile, JSON.stringify({bot: {sha256: digest(KEY), serviceAccount: 'team-a/bot'}}));
-  const rights = new Set(['get sessions', 'list sessions', 'create sessions', 'patch sessions', 'create turns', 'get sessions/transcript']);
+  const rights = new Set([
+    'get sessions',
+    'list sessions',
+    'create sessions',
+    'patch sessions',
+    'create turns',
+    'get sessions/transcript',
+  ]);
   api.fault = (seen) => answerReview(rights, seen.path, seen.body);
   const client = createClient({connection: api.connection, fieldManager: 'carrel-gateway', log});
   const all = createCaches({connection: api.connection, log});
@@ -97,13 +108,23 @@ export async function startGatewayFixture({askWaitMs = 2_000, namespace = 'team-
     records,
     addAgent(name, groups) {
       const image = `registry.example/agent@sha256:${'0'.repeat(64)}`;
-      const agent = api.put(Agents, {metadata: {namespace, name}, spec: Agent.spec.parse({image, command: ['/agent'], groups})});
+      const agent = api.put(Agents, {
+        metadata: {namespace, name},
+        spec: Agent.spec.parse({image, command: ['/agent'], groups}),
+      });
       const revision = buildRevision(revisionData(agent, {first: 100_000, last: 200_000}), namespace);
       api.put(ControllerRevisions, revision);
       return api.put(Agents, {...agent, status: {publishedRevision: revision.metadata.name}});
     },
     addSession(name, change = {}, status) {
-      const spec = {agent: 'writer', desired: 'Active' as const, restart: 0, ttlAfterFinished: '7d', turnHistoryLimit: 20, ...change};
+      const spec = {
+        agent: 'writer',
+        desired: 'Active' as const,
+        restart: 0,
+        ttlAfterFinished: '7d',
+        turnHistoryLimit: 20,
+        ...change,
+      };
       return api.put(Sessions, {metadata: {namespace, name}, spec, ...(status === undefined ? {} : {status})});
     },
     addRunning(name, agent, {spec = {}, status = {}} = {}) {
@@ -151,7 +172,13 @@ export function digest(key: string): string {
 }
 
 /** A token that the fake API server accepts for what it claims. `refuse` makes it say no. */
-export function jwt(claims: {aud: string[]; namespace?: string; podUid?: string; user?: string; refuse?: boolean}): string {
+export function jwt(claims: {
+  aud: string[];
+  namespace?: string;
+  podUid?: string;
+  user?: string;
+  refuse?: boolean;
+}): string {
   const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
   return `${part({alg: 'none'})}.${part(claims)}.signature`;
 }
@@ -161,8 +188,13 @@ export function rpc(method: string, params: object = {}, id = 1): object {
   return {jsonrpc: '2.0', id, method, params};
 }
 
-function answerReview(rights: ReadonlySet<string>, path: string, body: string): {status: number; body: unknown} | undefined {
-  if (path.endsWith('/tokenreviews')) return {status: 201, body: {status: tokenStatus(member(JSON.parse(body), 'spec'))}};
+function answerReview(
+  rights: ReadonlySet<string>,
+  path: string,
+  body: string,
+): {status: number; body: unknown} | undefined {
+  if (path.endsWith('/tokenreviews'))
+    return {status: 201, body: {status: tokenStatus(member(JSON.parse(body), 'spec'))}};
   if (!path.endsWith('/subjectaccessreviews')) return undefined;
   const asked = member(member(JSON.parse(body), 'spec'), 'resourceAttributes');
   const sub = text(asked, 'subresource');
@@ -174,11 +206,19 @@ function tokenStatus(spec: object): object {
   const claims: unknown = JSON.parse(Buffer.from(text(spec, 'token').split('.')[1] ?? '', 'base64url').toString());
   if (!isJson(claims) || claims['refuse'] === true) return {error: 'invalid'};
   const asked = member({spec}, 'spec')['audiences'];
-  const audiences = Array.isArray(asked) ? asked.filter((a) => Array.isArray(claims['aud']) && claims['aud'].includes(a)) : [];
+  const audiences = Array.isArray(asked)
+    ? asked.filter((a) => Array.isArray(claims['aud']) && claims['aud'].includes(a))
+    : [];
   if (audiences.length === 0) return {error: 'wrong audience'};
   const podUid = text(claims, 'podUid');
   const username = text(claims, 'user') || `system:serviceaccount:${text(claims, 'namespace')}:session`;
-  const extra = podUid === '' ? {} : {'authentication.kubernetes.io/pod-uid': [podUid], 'authentication.kubernetes.io/pod-name': [`carrel-${podUid}`]};
+  const extra =
+    podUid === ''
+      ? {}
+      : {
+          'authentication.kubernetes.io/pod-uid': [podUid],
+          'authentication.kubernetes.io/pod-name': [`carrel-${podUid}`],
+        };
   return {authenticated: true, audiences, user: {username, uid: 'user-uid', groups: ['system:authenticated'], extra}};
 }
 
@@ -186,7 +226,9 @@ function archiveOf(records: ReadonlyMap<string, StoredRecord[]>): Archive {
   return {
     append: async (batch) => ({acked: batch.from + batch.records.length - 1}),
     async read({sessionUid, after, limit, turnUid}) {
-      const all = (records.get(sessionUid) ?? []).filter((r) => r.n > after && (turnUid === undefined || r.turn?.uid === turnUid));
+      const all = (records.get(sessionUid) ?? []).filter(
+        (r) => r.n > after && (turnUid === undefined || r.turn?.uid === turnUid),
+      );
       const page = all.slice(0, limit);
       const last = page.at(-1)?.n;
       return {records: page, ...(all.length > limit && last !== undefined ? {next: last} : {})};

@@ -19,7 +19,8 @@ export function planFollowUp(session: SessionObject, force: boolean): FollowUpPl
   const name = session.metadata.name;
   if (session.metadata.deletionTimestamp !== undefined) throw ended(name, 'is being deleted', 'start another session');
   if (phase === 'Failed') throw ended(name, 'failed', 'raise spec.restart to start it anew');
-  if (phase === 'Archived' || desired === 'Archived') throw ended(name, 'is archived', 'set spec.desired to Active to bring it back');
+  if (phase === 'Archived' || desired === 'Archived')
+    throw ended(name, 'is archived', 'set spec.desired to Active to bring it back');
   if (phase === 'Closed' || phase === 'Closing' || desired === 'Closed' || desired === 'Cancelled') {
     throw ended(name, 'is closed', 'start another session');
   }

@@ -1,10 +1,12 @@
-import {ANNOTATION_IDEMPOTENCY} from '../../api/meta.ts';
 import type {KubeObject} from '../../api/kube-object.ts';
+import {ANNOTATION_IDEMPOTENCY} from '../../api/meta.ts';
 import {canonicalHash} from '../canonical.ts';
 
 /** Annotation of an object made with a key: which family and principal made it, and a digest of the arguments. */
 export function idempotencyRecord(family: string, principal: string, args: unknown): Record<string, string> {
-  return {[ANNOTATION_IDEMPOTENCY]: `${family}/${canonicalHash(principal).slice(0, 16)}/${canonicalHash(args).slice(0, 32)}`};
+  return {
+    [ANNOTATION_IDEMPOTENCY]: `${family}/${canonicalHash(principal).slice(0, 16)}/${canonicalHash(args).slice(0, 32)}`,
+  };
 }
 
 /** True when the platform made the object for this family of calls; who and with what does not count (Z-083, Z-084). */

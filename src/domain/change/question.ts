@@ -24,7 +24,11 @@ export function askName(session: SessionObject, turn: AskingTurn, ask: AskReques
 }
 
 /** The Question to create. */
-export function buildAsk(session: SessionObject, turn: AskingTurn, ask: AskRequest & {expiresAt: string}): Manifest<QuestionObject> {
+export function buildAsk(
+  session: SessionObject,
+  turn: AskingTurn,
+  ask: AskRequest & {expiresAt: string},
+): Manifest<QuestionObject> {
   return {
     metadata: {
       name: askName(session, turn, ask),

@@ -7,7 +7,10 @@ export type SpecPatch = Readonly<Record<string, string | null>>;
 /** Put a session away; reversible. Undefined: it is archived already. */
 export function archivePatch(session: SessionObject): SpecPatch | undefined {
   if (session.status?.phase === 'Closed' || session.spec.desired === 'Closed' || session.spec.desired === 'Cancelled') {
-    throw new Refusal('session_closed', `Session "${session.metadata.name}" is closed; a closed session cannot be archived.`);
+    throw new Refusal(
+      'session_closed',
+      `Session "${session.metadata.name}" is closed; a closed session cannot be archived.`,
+    );
   }
   return session.spec.desired === 'Archived' ? undefined : {desired: 'Archived'};
 }

@@ -1,6 +1,6 @@
 import type {Manifest} from '../../api/kube-object.ts';
 import {ANNOTATION_PARENT_UID, LABEL_MANAGED_BY, MANAGED_BY} from '../../api/meta.ts';
-import {Session, type AgentObject, type SessionObject} from '../../api/v1alpha1/index.ts';
+import {type AgentObject, Session, type SessionObject} from '../../api/v1alpha1/index.ts';
 import {Refusal} from '../refusal.ts';
 
 /** What a caller asks for. */
@@ -50,7 +50,13 @@ export function buildSession(request: StartRequest, facts: StartFacts): Manifest
 export function jobState(session: SessionObject): 'queued' | 'running' | 'ended' | 'not queued' {
   const status = session.status;
   if (status?.phase === 'Running' || status?.phase === 'NeedsInput') return 'running';
-  if ((status?.turns ?? 0) > 0 || status?.phase === 'Closed' || status?.phase === 'Failed' || status?.phase === 'Archived') return 'ended';
+  if (
+    (status?.turns ?? 0) > 0 ||
+    status?.phase === 'Closed' ||
+    status?.phase === 'Failed' ||
+    status?.phase === 'Archived'
+  )
+    return 'ended';
   const taken = status?.initialTurn !== undefined || status?.pod !== undefined || (status?.admitted?.length ?? 0) > 0;
   return taken ? 'queued' : 'not queued';
 }
@@ -59,8 +65,12 @@ function checkModel(agent: AgentObject, model: string): void {
   const own = agent.spec.model;
   const allowed = own === undefined ? [] : [own.name, ...(own.allowed ?? [])];
   if (allowed.includes(model)) return;
-  const choice = allowed.length === 0 ? 'this Agent has no model to choose' : `choose one of: ${[...new Set(allowed)].join(', ')}`;
-  throw new Refusal('invalid_arguments', `model "${model}" is not allowed by Agent "${agent.metadata.name}"; ${choice}.`);
+  const choice =
+    allowed.length === 0 ? 'this Agent has no model to choose' : `choose one of: ${[...new Set(allowed)].join(', ')}`;
+  throw new Refusal(
+    'invalid_arguments',
+    `model "${model}" is not allowed by Agent "${agent.metadata.name}"; ${choice}.`,
+  );
 }
 
 function blankless(text: string | undefined): string | undefined {

@@ -14,7 +14,11 @@ const MAX_NODES = 200;
 export type FindChildren = (uid: string) => readonly SessionObject[];
 
 /** The whole tree around a session, parents before children, oldest child first; `more` tells what was left out. */
-export function treeOf(session: SessionObject, find: FindSession, children: FindChildren): {nodes: TreeNode[]; more: boolean} {
+export function treeOf(
+  session: SessionObject,
+  find: FindSession,
+  children: FindChildren,
+): {nodes: TreeNode[]; more: boolean} {
   const nodes: TreeNode[] = [];
   const seen = new Set<string>();
   const stack: TreeNode[] = [{session: rootOf(session, find), depth: 0}];

@@ -32,7 +32,8 @@ export function humanMessages(turns: readonly TurnObject[], here: string): Human
 /** `### Human Messages`: present always, and explicit when there are none (Z-061). */
 export function renderHumanMessages(messages: readonly HumanMessage[]): string {
   const heading = '### Human Messages';
-  if (messages.length === 0) return `${heading}\n\nNone: no person has written to this session or to another in its hierarchy.`;
+  if (messages.length === 0)
+    return `${heading}\n\nNone: no person has written to this session or to another in its hierarchy.`;
   const shown = messages.slice(-MAX_MESSAGES);
   const lines = shown.map((m) => {
     const where = m.here ? 'here' : `elsewhere: ${m.session}`;

@@ -10,7 +10,10 @@ export interface SessionSearch {
 
 /** Sessions that match, newest first. */
 export function searchSessions(sessions: readonly SessionObject[], search: SessionSearch): SessionObject[] {
-  const words = (search.query ?? '').toLowerCase().split(/\s+/).filter((w) => w !== '');
+  const words = (search.query ?? '')
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((w) => w !== '');
   return sessions
     .filter((s) => search.phase === undefined || (s.status?.phase ?? 'Pending') === search.phase)
     .filter((s) => search.agent === undefined || s.spec.agent === search.agent)

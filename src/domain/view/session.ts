@@ -45,7 +45,10 @@ function facts(session: SessionObject): string {
     ['Phase', status?.phase ?? 'Pending'],
     ['Desired', spec.desired],
     ['Stopped because', status?.stoppedReason],
-    ['Ready', ready === undefined ? undefined : `${ready.status} (${ready.reason}) ${oneLine(ready.message, 500)}`.trim()],
+    [
+      'Ready',
+      ready === undefined ? undefined : `${ready.status} (${ready.reason}) ${oneLine(ready.message, 500)}`.trim(),
+    ],
     ['Model', spec.model?.name],
     ['Owner', spec.owner],
     ['Created', metadata.creationTimestamp],

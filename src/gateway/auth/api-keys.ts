@@ -39,7 +39,10 @@ export function createApiKeys({path, clock, log}: {path: string | undefined; clo
   let version = '';
   let next = Number.NEGATIVE_INFINITY;
   const refresh = async (file: string): Promise<void> => {
-    const seen = await stat(file).then((s) => `${s.ino}/${s.mtimeMs}/${s.size}`, () => 'absent');
+    const seen = await stat(file).then(
+      (s) => `${s.ino}/${s.mtimeMs}/${s.size}`,
+      () => 'absent',
+    );
     if (seen === version) return;
     version = seen;
     if (seen === 'absent') entries = [];

@@ -25,7 +25,11 @@ export function createAuthorizer({client, clock}: {client: Pick<Client, 'review'
     if ((allowed.get(key) ?? 0) > clock.monotonic()) return true;
     const resourceAttributes = {namespace, verb, group: GROUP, resource, subresource, name};
     try {
-      const verdict = await client.review(SubjectAccessReviews, {user, groups, extra, uid, resourceAttributes}, {timeoutMs: 5_000});
+      const verdict = await client.review(
+        SubjectAccessReviews,
+        {user, groups, extra, uid, resourceAttributes},
+        {timeoutMs: 5_000},
+      );
       if (verdict.allowed) allowed.set(key, clock.monotonic() + TRUST_MS);
       return verdict.allowed;
     } catch (error) {

@@ -16,7 +16,10 @@ export function readCredential(req: IncomingMessage): Credential {
   const keys = req.headersDistinct['x-api-key'] ?? [];
   const bearers = req.headersDistinct['authorization'] ?? [];
   if (keys.length + bearers.length > 1 || countRaw(req, 'authorization') > 1) {
-    throw new Refusal('two_credentials', 'The request carries more than one credential; send exactly one: X-API-Key or Authorization: Bearer.');
+    throw new Refusal(
+      'two_credentials',
+      'The request carries more than one credential; send exactly one: X-API-Key or Authorization: Bearer.',
+    );
   }
   const [key] = keys;
   if (key !== undefined) return {kind: 'key', key: checked(key)};
@@ -48,7 +51,10 @@ function checked(value: string): string {
 }
 
 function missing(): Refusal {
-  return new Refusal('unauthorized', 'Send a credential: X-API-Key: <key>, or Authorization: Bearer <key or Kubernetes token>.');
+  return new Refusal(
+    'unauthorized',
+    'Send a credential: X-API-Key: <key>, or Authorization: Bearer <key or Kubernetes token>.',
+  );
 }
 
 // Node drops a second Authorization header silently; the raw headers still show it.

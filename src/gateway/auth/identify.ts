@@ -27,7 +27,9 @@ export function createIdentify(parts: IdentifyParts): Identify {
   return async (req) => {
     const credential = readCredential(req);
     if (credential.kind === 'key') return await byKey(parts, credential.key);
-    return credential.audiences.includes(AUDIENCE.mcp) ? await bySession(parts, credential.token) : await byUser(parts, credential);
+    return credential.audiences.includes(AUDIENCE.mcp)
+      ? await bySession(parts, credential.token)
+      : await byUser(parts, credential);
   };
 }
 
@@ -54,22 +56,39 @@ async function bySession(parts: IdentifyParts, token: string): Promise<SessionCa
   const identity = await review(parts, token, AUDIENCE.mcp);
   const {podUid, serviceAccount} = identity ?? {};
   if (podUid === undefined || serviceAccount === undefined) throw refused('The session token is not accepted.');
-  if (!parts.sessions.synced()) throw new Refusal('auth_unavailable', 'The gateway is still reading the Sessions; try again.');
-  const session = parts.sessions.byIndex(INDEX.podUid, podUid).find((s) => s.metadata.namespace === serviceAccount.namespace);
-  if (session === undefined || session.status?.pod?.uid !== podUid) throw refused('The pod of this token is not the pod of any session now.');
+  if (!parts.sessions.synced())
+    throw new Refusal('auth_unavailable', 'The gateway is still reading the Sessions; try again.');
+  const session = parts.sessions
+    .byIndex(INDEX.podUid, podUid)
+    .find((s) => s.metadata.namespace === serviceAccount.namespace);
+  if (session === undefined || session.status?.pod?.uid !== podUid)
+    throw refused('The pod of this token is not the pod of any session now.');
   const {name, uid} = session.metadata;
   return {kind: 'session', namespace: serviceAccount.namespace, name, uid, podUid};
 }
 
-async function byUser(parts: IdentifyParts, {token, audiences}: Extract<Credential, {kind: 'token'}>): Promise<UserCaller> {
+async function byUser(
+  parts: IdentifyParts,
+  {token, audiences}: Extract<Credential, {kind: 'token'}>,
+): Promise<UserCaller> {
   const wanted = [AUDIENCE.people, ...parts.audiences].find((a) => audiences.includes(a));
   if (wanted === undefined) {
-    throw refused(`The token has no audience that is accepted here; make one with: kubectl create token <service account> --audience=${AUDIENCE.people}`);
+    throw refused(
+      `The token has no audience that is accepted here; make one with: kubectl create token <service account> --audience=${AUDIENCE.people}`,
+    );
   }
   const identity = await review(parts, token, wanted);
   if (identity === undefined) throw refused('The token is not accepted: it has expired, or its owner is gone.');
   const {username, uid, groups, extra} = identity;
-  return {kind: 'user', user: username, uid, groups, extra, home: serviceAccountOf(username)?.namespace, keyName: undefined};
+  return {
+    kind: 'user',
+    user: username,
+    uid,
+    groups,
+    extra,
+    home: serviceAccountOf(username)?.namespace,
+    keyName: undefined,
+  };
 }
 
 async function review(parts: IdentifyParts, token: string, audience: string): Promise<TokenIdentity | undefined> {
@@ -77,7 +96,9 @@ async function review(parts: IdentifyParts, token: string, audience: string): Pr
     return await parts.reviewToken(token, audience);
   } catch (error) {
     if (!isApiError(error)) throw error;
-    throw new Refusal('auth_unavailable', 'The API server gave no verdict on the credential; try again.', {cause: error});
+    throw new Refusal('auth_unavailable', 'The API server gave no verdict on the credential; try again.', {
+      cause: error,
+    });
   }
 }
 

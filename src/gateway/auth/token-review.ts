@@ -50,7 +50,11 @@ export function createTokenReviewer(parts: {client: Pick<Client, 'review'>; cloc
   };
 }
 
-async function review(client: Pick<Client, 'review'>, token: string, audience: string): Promise<TokenIdentity | undefined> {
+async function review(
+  client: Pick<Client, 'review'>,
+  token: string,
+  audience: string,
+): Promise<TokenIdentity | undefined> {
   const verdict = await client.review(TokenReviews, {token, audiences: [audience]}, {timeoutMs: 5_000});
   if (!verdict.authenticated || !verdict.audiences.includes(audience)) return undefined;
   return {

@@ -18,7 +18,8 @@ async function bytesOf(req: IncomingMessage): Promise<Buffer> {
   try {
     return await readBody(req, MAX_BODY);
   } catch (error) {
-    if (error instanceof BodyTooLarge) throw new Refusal('body_too_large', `The body is larger than ${MAX_BODY} bytes.`);
+    if (error instanceof BodyTooLarge)
+      throw new Refusal('body_too_large', `The body is larger than ${MAX_BODY} bytes.`);
     throw error;
   }
 }

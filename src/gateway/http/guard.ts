@@ -14,11 +14,17 @@ export interface Allowlists {
 export function checkOrigin(req: IncomingMessage, {hosts, origins}: Allowlists): void {
   const host = hostName(req.headers.host);
   if (host === undefined || (isIP(host) === 0 && !hosts.includes(host))) {
-    throw new Refusal('host_not_allowed', `Host "${host ?? ''}" is not on the allowlist; add it to gateway.allowedHosts.`);
+    throw new Refusal(
+      'host_not_allowed',
+      `Host "${host ?? ''}" is not on the allowlist; add it to gateway.allowedHosts.`,
+    );
   }
   const origin = req.headers.origin;
   if (origin !== undefined && (origin === 'null' || !origins.includes(origin.toLowerCase()))) {
-    throw new Refusal('origin_not_allowed', `Origin "${origin}" is not on the allowlist; add it to gateway.allowedOrigins.`);
+    throw new Refusal(
+      'origin_not_allowed',
+      `Origin "${origin}" is not on the allowlist; add it to gateway.allowedOrigins.`,
+    );
   }
 }
 

@@ -1,9 +1,9 @@
 import type {IncomingMessage, ServerResponse} from 'node:http';
-import {Refusal} from '../../domain/refusal.ts';
-import type {Calls, Connection} from '../call.ts';
 import type {Archive} from '../../domain/archive.ts';
-import {readJson} from '../http/body.ts';
+import {Refusal} from '../../domain/refusal.ts';
 import {sendJson} from '../../http/reply.ts';
+import type {Calls, Connection} from '../call.ts';
+import {readJson} from '../http/body.ts';
 import {sendTranscript} from './transcript.ts';
 
 /** One request of the REST API, its caller identified. */
@@ -34,7 +34,12 @@ const ROUTES: readonly Route[] = [
   {
     path: /^\/api\/v1\/sessions\/?$/,
     methods: {
-      GET: async (parts, request) => sendJson(request.res, 200, await toolData(parts, request, 'quick_search_sessions', searchArguments(request.url))),
+      GET: async (parts, request) =>
+        sendJson(
+          request.res,
+          200,
+          await toolData(parts, request, 'quick_search_sessions', searchArguments(request.url)),
+        ),
       POST: async (parts, request) => {
         const data = await toolData(parts, request, 'start_session', await readJson(request.req));
         sendJson(request.res, isReplay(data) ? 200 : 201, data);
@@ -56,7 +61,8 @@ const ROUTES: readonly Route[] = [
     methods: {
       POST: async (parts, request, name) => {
         const body = await readJson(request.req);
-        if (typeof body !== 'object' || body === null || Array.isArray(body)) throw new Refusal('invalid_arguments', 'The body must be a JSON object.');
+        if (typeof body !== 'object' || body === null || Array.isArray(body))
+          throw new Refusal('invalid_arguments', 'The body must be a JSON object.');
         const data = await toolData(parts, request, 'action_session', {...body, action: 'follow_up', session_id: name});
         sendJson(request.res, isReplay(data) ? 200 : 201, data);
       },
@@ -80,9 +86,15 @@ export async function serveRest(parts: RestParts, request: RestRequest): Promise
 }
 
 /** Call a tool and take its data; a refusal is thrown. */
-export async function toolData({calls}: RestParts, {connection}: RestRequest, tool: string, args: unknown): Promise<object> {
+export async function toolData(
+  {calls}: RestParts,
+  {connection}: RestRequest,
+  tool: string,
+  args: unknown,
+): Promise<object> {
   const reply = await calls.call(connection, tool, args);
-  if (reply.kind === 'done') return typeof reply.data === 'object' && reply.data !== null ? reply.data : {value: reply.data};
+  if (reply.kind === 'done')
+    return typeof reply.data === 'object' && reply.data !== null ? reply.data : {value: reply.data};
   if (reply.kind === 'refused') throw reply.refusal;
   throw new Refusal('forbidden', 'The caller has no right to this operation in this namespace.');
 }

@@ -22,7 +22,9 @@ describe('get_session', () => {
     fixture.addSession('one', {title: 'Alone'}, {phase: 'Idle'});
     await fixture.settle();
     const text = await call('get_session', {session_id: 'one'});
-    expect(text).toContain('### Session Hierarchy\n\n- one "Alone" [Idle] (this session)\n\nNo parent and no children.');
+    expect(text).toContain(
+      '### Session Hierarchy\n\n- one "Alone" [Idle] (this session)\n\nNo parent and no children.',
+    );
     expect(text).toContain('### Human Messages\n\nNone: no person has written');
   });
 
@@ -61,7 +63,10 @@ describe('start_session', () => {
     expect(replies.filter((r) => r.includes('## Session Started'))).toHaveLength(1);
     const again = await call('start_session', {...args, prompt: 'other'});
     expect(again).toContain('Existing Session Returned (idempotency_key matched)');
-    expect(fixture.api.list(Sessions)[0]?.spec).toMatchObject({prompt: 'hello', owner: 'system:serviceaccount:team-a:bot'});
+    expect(fixture.api.list(Sessions)[0]?.spec).toMatchObject({
+      prompt: 'hello',
+      owner: 'system:serviceaccount:team-a:bot',
+    });
   });
 
   test('Z-082 a replay says whether a job is queued', async () => {
@@ -103,7 +108,9 @@ describe('start_session', () => {
 
   test('an unknown Agent and a model that is not allowed are refused', async () => {
     expect(await call('start_session', {agent_root: 'nobody'})).toContain('agent_not_found');
-    expect(await call('start_session', {agent_root: 'writer', model: 'm'})).toContain('invalid_arguments: model "m" is not allowed');
+    expect(await call('start_session', {agent_root: 'writer', model: 'm'})).toContain(
+      'invalid_arguments: model "m" is not allowed',
+    );
     expect(fixture.api.list(Sessions)).toHaveLength(0);
   });
 });
@@ -123,13 +130,20 @@ describe('action_session', () => {
       delivery: 'Queue',
       author: {kind: 'Agent', name: 'system:serviceaccount:team-a:bot', channel: 'mcp'},
     });
-    expect(turns()[0]?.metadata.ownerReferences?.[0]).toMatchObject({kind: 'Session', name: 'one', blockOwnerDeletion: false});
+    expect(turns()[0]?.metadata.ownerReferences?.[0]).toMatchObject({
+      kind: 'Session',
+      name: 'one',
+      blockOwnerDeletion: false,
+    });
   });
 
   test('a person is a Human author', async () => {
     fixture.addSession('one', {}, {phase: 'Idle'});
     await fixture.settle();
-    const headers = {authorization: `Bearer ${jwt({aud: ['carrel'], user: 'jane'})}`, 'content-type': 'application/json'};
+    const headers = {
+      authorization: `Bearer ${jwt({aud: ['carrel'], user: 'jane'})}`,
+      'content-type': 'application/json',
+    };
     const reply = await fixture.post('/api/v1/sessions/one/turns?namespace=team-a', {prompt: 'hi'}, headers);
     expect(reply.status).toBe(201);
     expect(turns()[0]?.spec.author).toEqual({kind: 'Human', name: 'jane', channel: 'api'});
@@ -138,7 +152,12 @@ describe('action_session', () => {
   test('Z-102 a goal that is too long is refused', async () => {
     fixture.addSession('one', {}, {phase: 'Idle'});
     await fixture.settle();
-    const said = await call('action_session', {action: 'follow_up', session_id: 'one', prompt: 'x', goal: 'g'.repeat(2049)});
+    const said = await call('action_session', {
+      action: 'follow_up',
+      session_id: 'one',
+      prompt: 'x',
+      goal: 'g'.repeat(2049),
+    });
     expect(said).toContain('invalid_arguments: goal');
   });
 
@@ -167,7 +186,9 @@ describe('action_session', () => {
 describe('ask_user', () => {
   const ask = {question: 'Which colour?', options: [{id: 'r', label: 'Red'}]};
   const running = async () => {
-    const {session, token} = fixture.addRunning('one', 'writer', {status: {activeTurn: {name: 't1', uid: 'turn-uid', sequence: 1}}});
+    const {session, token} = fixture.addRunning('one', 'writer', {
+      status: {activeTurn: {name: 't1', uid: 'turn-uid', sequence: 1}},
+    });
     await fixture.settle();
     return {session, headers: {authorization: `Bearer ${token}`}};
   };
@@ -182,7 +203,11 @@ describe('ask_user', () => {
     await expect.poll(() => fixture.api.list(Questions).length).toBe(1);
     const [question] = fixture.api.list(Questions);
     if (question === undefined) throw new Error('no question');
-    fixture.api.put(Questions, {...question, spec: {...question.spec, answer: {option: 'r'}, answeredBy: 'jane'}, status: {phase: 'Answered'}});
+    fixture.api.put(Questions, {
+      ...question,
+      spec: {...question.spec, answer: {option: 'r'}, answeredBy: 'jane'},
+      status: {phase: 'Answered'},
+    });
     expect(await answered).toContain('"structuredContent":{"status":"answered"');
     expect(await answered).toContain('"option":"r","answered_by":"jane"');
     expect(fixture.api.list(Questions)[0]?.status?.deliveredAt).toBeDefined();
@@ -207,16 +232,31 @@ describe('ask_user', () => {
 });
 
 describe('get_transcript_archive and REST', () => {
-  const record = (n: number) => ({n, hash: 'h', time: '2026-01-01T00:00:00Z', kind: 'message' as const, text: `line ${n}`});
+  const record = (n: number) => ({
+    n,
+    hash: 'h',
+    time: '2026-01-01T00:00:00Z',
+    kind: 'message' as const,
+    text: `line ${n}`,
+  });
 
   test('pages as text, as JSON and as lines', async () => {
     const session = fixture.addSession('one');
-    fixture.records.set(session.metadata.uid, Array.from({length: 1_200}, (_, i) => record(i + 1)));
+    fixture.records.set(
+      session.metadata.uid,
+      Array.from({length: 1_200}, (_, i) => record(i + 1)),
+    );
     await fixture.settle();
-    expect(await call('get_transcript_archive', {session_id: 'one', limit: 2})).toContain('More: call again with after: 2');
-    const page: unknown = await (await fetch(`${fixture.url}/api/v1/sessions/one/transcript?after=1198`, {headers: byKey})).json();
+    expect(await call('get_transcript_archive', {session_id: 'one', limit: 2})).toContain(
+      'More: call again with after: 2',
+    );
+    const page: unknown = await (
+      await fetch(`${fixture.url}/api/v1/sessions/one/transcript?after=1198`, {headers: byKey})
+    ).json();
     expect(page).toEqual({session: 'one', records: [record(1_199), record(1_200)]});
-    const lines = await fetch(`${fixture.url}/api/v1/sessions/one/transcript`, {headers: {...byKey, accept: 'application/x-ndjson'}});
+    const lines = await fetch(`${fixture.url}/api/v1/sessions/one/transcript`, {
+      headers: {...byKey, accept: 'application/x-ndjson'},
+    });
     expect((await lines.text()).trim().split('\n')).toHaveLength(1_200);
   });
 

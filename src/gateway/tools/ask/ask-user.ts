@@ -31,7 +31,11 @@ export default defineTool({
       .max(32)
       .optional()
       .describe('Choices; leave it out for a free answer.'),
-    idempotency_key: z.string().max(256).optional().describe('Give another key to ask the same words again in this turn.'),
+    idempotency_key: z
+      .string()
+      .max(256)
+      .optional()
+      .describe('Give another key to ask the same words again in this turn.'),
   }),
   output,
   sessionOnly: true,

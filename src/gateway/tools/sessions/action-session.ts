@@ -19,7 +19,11 @@ const input = z.strictObject({
   ...fields,
   prompt: z.string().max(65_536).optional().describe('follow_up: the message.'),
   force_immediate: z.boolean().optional().describe('follow_up: end the running turn first instead of waiting for it.'),
-  goal: z.string().max(2048).optional().describe('follow_up: becomes the goal of the session; blank leaves it as it is.'),
+  goal: z
+    .string()
+    .max(2048)
+    .optional()
+    .describe('follow_up: becomes the goal of the session; blank leaves it as it is.'),
   idempotency_key: z
     .string()
     .min(8)
@@ -49,11 +53,14 @@ export default defineTool({
   composites: {
     self_session: {
       input: z.strictObject({action: z.enum(SELF_ACTIONS).describe('What to do.'), ...fields}),
-      description: 'Acts on the session itself: archive puts it away, update_notes and update_title change what people read.',
+      description:
+        'Acts on the session itself: archive puts it away, update_notes and update_title change what people read.',
     },
   },
   needs: (asked) =>
-    asked?.action === 'follow_up' ? [{verb: 'create', resource: 'turns'}] : [{verb: 'patch', resource: 'sessions', name: asked?.session_id}],
+    asked?.action === 'follow_up'
+      ? [{verb: 'create', resource: 'turns'}]
+      : [{verb: 'patch', resource: 'sessions', name: asked?.session_id}],
   subject: (asked) => asked.session_id,
   async handle(call) {
     const session = subjectSession(call);
@@ -75,7 +82,12 @@ const ACT: Readonly<Record<(typeof ACTIONS)[number], Act>> = {
   async follow_up(call, session) {
     const {prompt, force_immediate, goal, idempotency_key} = call.input;
     if (prompt === undefined || prompt.trim() === '') throw missing('prompt', 'follow_up');
-    const sent = await followUp(call, session, {text: prompt, force: force_immediate ?? false, goal, key: idempotency_key});
+    const sent = await followUp(call, session, {
+      text: prompt,
+      force: force_immediate ?? false,
+      goal,
+      key: idempotency_key,
+    });
     return {session: session.metadata.name, action: 'follow_up', ...sent};
   },
   async archive(call, session) {

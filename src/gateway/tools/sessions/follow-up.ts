@@ -25,12 +25,19 @@ export interface Sent {
 }
 
 /** Send a message: the rule of `planFollowUp` as one created Turn. A goal is stored on the Turn, so message and goal are one write. */
-export async function followUp(call: Omit<ToolCall<unknown>, 'input'>, session: SessionObject, message: Message): Promise<Sent> {
+export async function followUp(
+  call: Omit<ToolCall<unknown>, 'input'>,
+  session: SessionObject,
+  message: Message,
+): Promise<Sent> {
   const {caller, namespace, store} = call;
   const {text, goal, force, key} = message;
   const {uid} = session.metadata;
   const record = idempotencyRecord(FAMILY, principalOf(caller), {text, goal, force});
-  const name = childName(session.metadata, key === undefined ? call.random() : keyedSuffix([namespace, FAMILY, uid, key]));
+  const name = childName(
+    session.metadata,
+    key === undefined ? call.random() : keyedSuffix([namespace, FAMILY, uid, key]),
+  );
   if (key !== undefined) {
     const earlier = store.turns(namespace, session.metadata.name).find((t) => t.metadata.name === name);
     if (earlier !== undefined) return replay(madeBySameCall(earlier, record), name);
@@ -50,6 +57,10 @@ export async function followUp(call: Omit<ToolCall<unknown>, 'input'>, session: 
 }
 
 function replay(same: boolean, turn: string): Sent {
-  if (!same) throw new Refusal('idempotency_conflict', 'This idempotency_key was used by another caller or for another message; use a fresh random UUID.');
+  if (!same)
+    throw new Refusal(
+      'idempotency_conflict',
+      'This idempotency_key was used by another caller or for another message; use a fresh random UUID.',
+    );
   return {turn, outcome: 'accepted before', replayed: true};
 }

@@ -1,8 +1,8 @@
 import {z} from 'zod';
 import {StoredRecord} from '../../../api/wire/archive.ts';
 import {renderTranscript} from '../../../domain/view/transcript.ts';
-import {defineTool, sessionId, subjectSession} from '../../tool.ts';
 import {archived} from '../../archive-refusal.ts';
+import {defineTool, sessionId, subjectSession} from '../../tool.ts';
 
 export default defineTool({
   name: 'get_transcript_archive',
@@ -28,6 +28,8 @@ export default defineTool({
   },
   render({session, records, next}) {
     const more = next === undefined ? 'End of the transcript.' : `More: call again with after: ${next}.`;
-    return [`## Transcript of ${session}`, records.length === 0 ? 'No records.' : renderTranscript(records), more].join('\n\n');
+    return [`## Transcript of ${session}`, records.length === 0 ? 'No records.' : renderTranscript(records), more].join(
+      '\n\n',
+    );
   },
 });

@@ -14,7 +14,18 @@ export default defineTool({
   input: z.strictObject({
     query: z.string().max(256).optional().describe('Words that must all occur; leave it out to list all.'),
     phase: z
-      .enum(['Pending', 'Starting', 'Idle', 'Running', 'NeedsInput', 'Sleeping', 'Closing', 'Closed', 'Archived', 'Failed'])
+      .enum([
+        'Pending',
+        'Starting',
+        'Idle',
+        'Running',
+        'NeedsInput',
+        'Sleeping',
+        'Closing',
+        'Closed',
+        'Archived',
+        'Failed',
+      ])
       .optional()
       .describe('Only sessions in this phase.'),
     agent: z.string().max(48).optional().describe('Only sessions of this Agent.'),

@@ -16,7 +16,9 @@ const input = z.strictObject({
   title: z.string().max(256).optional().describe('What people read in lists; give one, so that you can search for it.'),
   goal: z.string().max(2048).optional().describe('What the session is to reach; told to the agent with each prompt.'),
   model: z.string().max(128).optional().describe('One of the models that the Agent allows.'),
-  parent_session_id: sessionId.describe('Session that the new one belongs to. A session that starts another is its parent by itself.'),
+  parent_session_id: sessionId.describe(
+    'Session that the new one belongs to. A session that starts another is its parent by itself.',
+  ),
   idempotency_key: z
     .string()
     .min(8)
@@ -50,7 +52,12 @@ export default defineTool({
   render({session, replayed, job}) {
     const heading = replayed ? '## Existing Session Returned (idempotency_key matched)' : '## Session Started';
     const {metadata, spec, status} = session;
-    const lines = [`- ID: ${metadata.name}`, `- Agent: ${spec.agent}`, `- Phase: ${status?.phase ?? 'Pending'}`, `- Agent job: ${sayJob(job, replayed)}`];
+    const lines = [
+      `- ID: ${metadata.name}`,
+      `- Agent: ${spec.agent}`,
+      `- Phase: ${status?.phase ?? 'Pending'}`,
+      `- Agent job: ${sayJob(job, replayed)}`,
+    ];
     if (spec.title !== undefined) lines.splice(1, 0, `- Title: ${spec.title}`);
     return [heading, '', ...lines].join('\n');
   },
@@ -60,7 +67,8 @@ async function start(call: ToolCall<Input>): Promise<{session: SessionObject; cr
   const {input: asked, store, namespace, caller} = call;
   const key = asked.idempotency_key;
   const agent = store.agent(namespace, asked.agent_root);
-  if (agent === undefined) throw new Refusal('agent_not_found', `Agent "${asked.agent_root}" does not exist in namespace "${namespace}".`);
+  if (agent === undefined)
+    throw new Refusal('agent_not_found', `Agent "${asked.agent_root}" does not exist in namespace "${namespace}".`);
   const parent = await parentFor(call);
   if (caller.kind === 'session') refuseMoreThanOwn(call, agent.spec.groups);
   const manifest = buildSession(asked, {
@@ -78,10 +86,14 @@ async function start(call: ToolCall<Input>): Promise<{session: SessionObject; cr
 
 /** The first session is returned whatever the arguments are, but only to a caller who may read it. */
 async function checkReplay(call: ToolCall<Input>, found: SessionObject): Promise<void> {
-  const conflict = new Refusal('idempotency_conflict', 'This idempotency_key was used for something else; use a fresh random UUID.');
+  const conflict = new Refusal(
+    'idempotency_conflict',
+    'This idempotency_key was used for something else; use a fresh random UUID.',
+  );
   if (!madeByFamily(found, FAMILY)) throw conflict;
   const {caller} = call;
-  if (caller.kind !== 'session') return await call.require({verb: 'get', resource: 'sessions', name: found.metadata.name});
+  if (caller.kind !== 'session')
+    return await call.require({verb: 'get', resource: 'sessions', name: found.metadata.name});
   if (!isWithin(caller.uid, found, (name) => call.store.session(call.namespace, name))) throw conflict;
 }
 
@@ -109,5 +121,7 @@ function ownerOf(caller: Caller): string {
 
 function sayJob(job: string, replayed: boolean): string {
   if (job !== 'not queued') return job;
-  return replayed ? 'not queued: the session was created but nothing has started it yet' : 'not queued yet: the controller is about to take it';
+  return replayed
+    ? 'not queued: the session was created but nothing has started it yet'
+    : 'not queued yet: the controller is about to take it';
 }

@@ -28,6 +28,10 @@ const {epoch} = state.get();
 const journal = new Journal(config.stateFolder, epoch);
 const reporter = new Reporter(journal, () => new Date());
 recover(state, reporter);
+// What nobody waited for must not end the runner: its restart would cost the turn that runs.
+process.on('unhandledRejection', (error) => {
+  log.error({message: error instanceof Error ? error.stack : String(error)}, 'an unhandled rejection');
+});
 log.info({epoch, session: config.session, namespace: config.namespace, attempt: config.attempt}, 'runner started');
 
 const tokens = tokenFiles(config.tokensFolder);
@@ -75,7 +79,10 @@ await link.listen(config.socket);
 const gatewayPort = Number(config.gateway.port || 80);
 const isolation = new IsolationWatch({
   canaries: [
-    {allowed: {host: config.gateway.hostname.replaceAll(/[[\]]/g, ''), port: gatewayPort}, canary: config.gatewayCanary},
+    {
+      allowed: {host: config.gateway.hostname.replaceAll(/[[\]]/g, ''), port: gatewayPort},
+      canary: config.gatewayCanary,
+    },
     {allowed: config.egress, canary: config.egressCanary},
   ],
   check: checkIsolation,

@@ -1,10 +1,4 @@
-import {
-  MAX_DATA,
-  type ShimFrame,
-  ShimProtocolError,
-  STREAM_WINDOW,
-  type StartFailure,
-} from '../api/wire/shim.ts';
+import {MAX_DATA, type ShimFrame, ShimProtocolError, STREAM_WINDOW, type StartFailure} from '../api/wire/shim.ts';
 import type {Exit} from '../domain/runner/exit.ts';
 
 /** The shim could not start the command. */

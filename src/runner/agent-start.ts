@@ -235,5 +235,7 @@ async function toolsFindings({loopback}: StartTools, servers: McpServers): Promi
   const found = await listed.promise;
   clearTimeout(timer);
   unsubscribe();
-  return found ? [] : missing(`the agent did not list the tools within ${WAIT.tools / 1000} s; it goes on without them`);
+  return found
+    ? []
+    : missing(`the agent did not list the tools within ${WAIT.tools / 1000} s; it goes on without them`);
 }

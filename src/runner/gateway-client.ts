@@ -2,7 +2,7 @@ import {readFile} from 'node:fs/promises';
 import {Agent, type IncomingMessage, request} from 'node:http';
 import path from 'node:path';
 import {TOKEN_FILE} from '../api/pod.ts';
-import {Acked, Context, DesiredLine, EventBatch} from '../api/wire/runner.ts';
+import {Acked, Context, DesiredLine, type EventBatch} from '../api/wire/runner.ts';
 import {judge, type Verdict} from '../domain/runner/verdict.ts';
 import type {Tokens} from './loopback/ports.ts';
 

@@ -43,7 +43,9 @@ export class IsolationWatch {
         this.events.confirmed();
       } else if (verdict === 'open' && state === 'confirmed') {
         state = 'failed';
-        this.events.failed('a port that no policy allows can be reached: the NetworkPolicy was lost while the agent ran');
+        this.events.failed(
+          'a port that no policy allows can be reached: the NetworkPolicy was lost while the agent ran',
+        );
       } else if (verdict !== 'closed' && state === 'asking' && performance.now() - startedAt > LIMIT) {
         state = 'failed';
         this.events.failed(explain(verdict));

@@ -109,17 +109,25 @@ export class Questions {
       requestId,
       kind: question.kind,
       text,
-      ...(question.options === undefined ? {} : {options: question.options.map(({id, label, kind}) => ({id, label, ...(kind === undefined ? {} : {kind})}))}),
+      ...(question.options === undefined
+        ? {}
+        : {options: question.options.map(({id, label, kind}) => ({id, label, ...(kind === undefined ? {} : {kind})}))}),
       ...(question.schema === undefined ? {} : {schema: cleanText(question.schema)}),
       expiresAt,
     });
     const options = question.options?.map(({id, label}) => ({id, label}));
-    this.reporter.record({kind: 'question', text, data: {requestId, kind: question.kind, ...(options === undefined ? {} : {options})}}, turn.record);
+    this.reporter.record(
+      {kind: 'question', text, data: {requestId, kind: question.kind, ...(options === undefined ? {} : {options})}},
+      turn.record,
+    );
     this.remember();
     return this.wait({requestId, turn}, cancelled);
   }
 
-  private wait(of: {requestId: string; turn: AskingTurn}, cancelled: AbortSignal): Promise<Answer | 'expired' | 'withdrawn'> {
+  private wait(
+    of: {requestId: string; turn: AskingTurn},
+    cancelled: AbortSignal,
+  ): Promise<Answer | 'expired' | 'withdrawn'> {
     return new Promise((resolve) => {
       const onCancel = (): void => settle('withdrawn');
       const settle = (answer: Answer | 'expired' | 'withdrawn'): void => {

@@ -56,7 +56,11 @@ export class AgentListener implements Omit<AcpEvents, 'room'> {
     // The question may name the tool call for the first time, or say more of it.
     if (turn !== undefined) turn.update({...asked.toolCall, sessionUpdate: 'tool_call_update'});
     const known = turn?.merger.known(asked.toolCall.toolCallId) ?? {};
-    return this.questions.permission(turn?.interrupting === true ? undefined : turn?.asking, {...asked, known}, cancelled);
+    return this.questions.permission(
+      turn?.interrupting === true ? undefined : turn?.asking,
+      {...asked, known},
+      cancelled,
+    );
   }
 
   elicitation(asked: ElicitationAsked, cancelled: AbortSignal): ReturnType<AcpEvents['elicitation']> {

@@ -153,7 +153,9 @@ export class Supervisor {
   private reportReady({greeting, sessionId, conversation}: RunningAgent, findings: Report['findings']): void {
     const {agentInfo, agentCapabilities, protocolVersion} = greeting;
     const agent = {
-      ...(agentInfo ? {name: head(cleanText(agentInfo.name), 128), version: head(cleanText(agentInfo.version), 64)} : {}),
+      ...(agentInfo
+        ? {name: head(cleanText(agentInfo.name), 128), version: head(cleanText(agentInfo.version), 64)}
+        : {}),
       protocolVersion,
       capabilities: capabilityNames(agentCapabilities),
     };

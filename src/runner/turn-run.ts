@@ -2,7 +2,7 @@ import {setTimeout as delay} from 'node:timers/promises';
 import type {Desired} from '../api/wire/runner.ts';
 import {cleanText, head} from '../domain/runner/clean.ts';
 import {type AgentUpdate, UpdateMerger} from '../domain/runner/merge.ts';
-import {type Finished, turnOutcome, type TurnEvidence, type TurnResult} from '../domain/runner/outcome.ts';
+import {type Finished, type TurnEvidence, type TurnResult, turnOutcome} from '../domain/runner/outcome.ts';
 import {type AcpConnection, agentError} from './acp.ts';
 import type {Loopback} from './loopback/ports.ts';
 import type {AskingTurn} from './questions.ts';
@@ -83,7 +83,13 @@ export class TurnRun {
   cancelled(): Finished {
     for (const timer of this.timers) clearTimeout(timer);
     const {uid, name} = this.turn;
-    return {type: 'turnFinished', turnUid: uid, turnName: name, phase: 'Cancelled', finishedAt: this.tools.reporter.time()};
+    return {
+      type: 'turnFinished',
+      turnUid: uid,
+      turnName: name,
+      phase: 'Cancelled',
+      finishedAt: this.tools.reporter.time(),
+    };
   }
 
   /** Something of the agent while the turn runs. */

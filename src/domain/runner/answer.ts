@@ -10,7 +10,10 @@ export type Option = {id: string; label: string; kind?: string | undefined};
 export type PermissionReply = {outcome: 'selected'; optionId: string} | {outcome: 'cancelled'};
 
 /** Reply to `elicitation/create`. */
-export type ElicitationReply = {action: 'accept'; content: Record<string, unknown>} | {action: 'decline'} | {action: 'cancel'};
+export type ElicitationReply =
+  | {action: 'accept'; content: Record<string, unknown>}
+  | {action: 'decline'}
+  | {action: 'cancel'};
 
 /**
  * The option that was chosen; for an expired question, or an answer that names no option, the agent's own reject

@@ -10,12 +10,22 @@ export function cleanText(text: string): string {
 
 /** At most `max` characters from the start; never half a surrogate pair. */
 export function head(text: string, max: number): string {
-  return text.length <= max ? text : `${text.slice(0, max - 1).toWellFormed().replace(/\uFFFD$/, '')}…`;
+  return text.length <= max
+    ? text
+    : `${text
+        .slice(0, max - 1)
+        .toWellFormed()
+        .replace(/\uFFFD$/, '')}…`;
 }
 
 /** At most `max` characters from the end. */
 export function tail(text: string, max: number): string {
-  return text.length <= max ? text : `…${text.slice(1 - max).toWellFormed().replace(/^\uFFFD/, '')}`;
+  return text.length <= max
+    ? text
+    : `…${text
+        .slice(1 - max)
+        .toWellFormed()
+        .replace(/^\uFFFD/, '')}`;
 }
 
 /** Last output of a process as one line that is safe in a terminal and an event: no control or bidi characters. */

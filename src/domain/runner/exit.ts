@@ -8,7 +8,11 @@ export function describeExit(exit: Exit): {
   message: string;
 } {
   if (exit.outOfMemory) {
-    return {reason: 'OutOfMemory', code: 'out_of_memory', message: 'a process of the agent was killed for lack of memory'};
+    return {
+      reason: 'OutOfMemory',
+      code: 'out_of_memory',
+      message: 'a process of the agent was killed for lack of memory',
+    };
   }
   if (exit.signal !== undefined) {
     return {reason: 'AgentKilled', code: 'agent_killed', message: `the agent was ended by ${exit.signal}`};

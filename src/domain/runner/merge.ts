@@ -68,7 +68,9 @@ export class UpdateMerger {
     return [
       ...this.flush(),
       ...unfinished.map((data): Draft => ({kind: 'tool_call', data: cleanData(data, MAX_DATA_BYTES)})),
-      ...(this.usage === undefined ? [] : [{kind: 'raw', data: {sessionUpdate: 'usage_update', ...this.usage}} as const]),
+      ...(this.usage === undefined
+        ? []
+        : [{kind: 'raw', data: {sessionUpdate: 'usage_update', ...this.usage}} as const]),
     ];
   }
 
@@ -83,7 +85,8 @@ export class UpdateMerger {
   }
 
   private chunk(kind: 'message' | 'thought', update: AgentUpdate): Draft[] {
-    const messageId = typeof update['messageId'] === 'string' ? cleanText(update['messageId']).slice(0, 256) : undefined;
+    const messageId =
+      typeof update['messageId'] === 'string' ? cleanText(update['messageId']).slice(0, 256) : undefined;
     const text = textOf(update['content']);
     if (text === undefined) return [...this.flush(), {kind, data: body(update)}];
     if (text === '') return [];
@@ -130,7 +133,8 @@ function body(update: AgentUpdate): Record<string, unknown> {
 }
 
 function textOf(content: unknown): string | undefined {
-  if (typeof content !== 'object' || content === null || !('type' in content) || content.type !== 'text') return undefined;
+  if (typeof content !== 'object' || content === null || !('type' in content) || content.type !== 'text')
+    return undefined;
   return 'text' in content && typeof content.text === 'string' ? cleanText(content.text) : undefined;
 }
 

@@ -56,7 +56,8 @@ function answered(stopReason: string, seen: TurnEvidence): Outcome {
     case 'end_turn':
       if (seen.modelError !== undefined) return {...modelFailed(seen.modelError), stopReason: 'EndTurn'};
       if (!seen.sawText && !seen.sawToolCall) {
-        const message = 'the agent ended the turn without a word and without a tool call; look at its log and its model';
+        const message =
+          'the agent ended the turn without a word and without a tool call; look at its log and its model';
         return {...failed('empty_turn', message), stopReason: 'EndTurn'};
       }
       return {phase: 'Completed', stopReason: 'EndTurn'};
@@ -69,7 +70,10 @@ function answered(stopReason: string, seen: TurnEvidence): Outcome {
     case 'cancelled':
       return {phase: 'Interrupted', stopReason: 'Cancelled'};
     default:
-      return failed('agent_error', `the agent ended the turn with the unknown stop reason ${JSON.stringify(stopReason)}`);
+      return failed(
+        'agent_error',
+        `the agent ended the turn with the unknown stop reason ${JSON.stringify(stopReason)}`,
+      );
   }
 }
 

@@ -171,6 +171,12 @@ describe('the real key', () => {
     expect(test.loopback.modelUsage().requests).toBe(0);
   });
 
+  it('is not even read for a base URL that cannot be used', async () => {
+    await restart({baseUrl: 'https://model.example:99999'});
+    expect(test.loopback.findings()).toEqual([expect.objectContaining({reason: 'StartFailed'})]);
+    expect((await ask('stub say x')).status).toBe(502);
+  });
+
   it('is read anew for each call, so a corrected Secret helps at once', async () => {
     await restart({}, {key: REAL_KEY, origin: 'https://other.example'});
     await test.writeSecret('origin', BASE);

@@ -2,7 +2,7 @@ import type {IncomingMessage, ServerResponse} from 'node:http';
 import {type Dialect, type ModelCall, matchCall} from '../../domain/model/dialect.ts';
 import {failureBody, parseJson} from '../../domain/model/failure.ts';
 import {shownKey} from '../../domain/model/header.ts';
-import {readBaseUrl, type Upstream} from '../../domain/model/url.ts';
+import {BaseUrlError, readBaseUrl, type Upstream} from '../../domain/model/url.ts';
 import {BodyTooLarge, readBody, sendJson} from './body.ts';
 import {refuseKey} from './guard.ts';
 import {ModelLedger} from './model-ledger.ts';
@@ -22,21 +22,29 @@ export class ModelProxy {
   readonly ledger = new ModelLedger();
   private readonly options: LoopbackOptions;
   private readonly dialect: Dialect;
-  private readonly upstream: Upstream;
+  /** Undefined where the base URL cannot be used; then every call is refused. */
+  private readonly upstream: Upstream | undefined;
   private finding: Finding | undefined;
   private buffered = 0;
 
   constructor(options: LoopbackOptions, model: NonNullable<LoopbackOptions['launch']['model']>) {
     this.options = options;
     this.dialect = model.dialect;
-    this.upstream = readBaseUrl(model.dialect, model.baseUrl);
+    try {
+      this.upstream = readBaseUrl(model.dialect, model.baseUrl);
+    } catch (error) {
+      if (!(error instanceof BaseUrlError)) throw error;
+      this.finding = {type: 'Stalled', reason: 'StartFailed', message: `${error.message}: correct the Agent`};
+    }
   }
 
   /** Checks the mounted Secret; what is wrong is found in `findings()` and refuses every call. */
-  async check(): Promise<ModelSecret | undefined> {
-    const secret = await readModelSecret(this.options, this.upstream);
+  async check(): Promise<{secret: ModelSecret; upstream: Upstream} | undefined> {
+    const {upstream} = this;
+    if (!upstream) return undefined;
+    const secret = await readModelSecret(this.options, upstream);
     this.finding = 'reason' in secret ? secret : undefined;
-    return 'reason' in secret ? undefined : secret;
+    return 'reason' in secret ? undefined : {secret, upstream};
   }
 
   findings(): Finding[] {
@@ -71,16 +79,16 @@ export class ModelProxy {
       return this.refuse(response, 413, 'request_too_large', `the body may hold at most ${MAX_MODEL_BODY} bytes`);
     }
     const model = this.modelOf(call, body);
-    const secret = await this.check();
-    if (!secret) {
+    const checked = await this.check();
+    if (!checked) {
       const {reason = '', message = ''} = this.finding ?? {};
       if (call.generates) this.ended(model, {status: 0, code: reason, message});
       return this.refuse(response, 502, reason, message);
     }
     if (call.generates) this.ledger.started();
-    const {dialect, upstream, options} = this;
+    const {dialect, options} = this;
     try {
-      const {usage, failure} = await sendModelCall({options, dialect, upstream, secret, call, body, request, response});
+      const {usage, failure} = await sendModelCall({...checked, options, dialect, call, body, request, response});
       if (call.generates) this.ledger.ended(model, usage, failure && {...failure, at: Date.now()});
       if (failure) options.log.warn({status: failure.status, code: failure.code}, 'a model call failed');
     } catch (error) {

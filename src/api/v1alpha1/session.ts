@@ -264,6 +264,10 @@ export const Session = defineResource({
       Unschedulable: {means: 'No node can take the pod; the message gives the cause.', event: 'Warning'},
       QuotaExceeded: {means: 'A ResourceQuota is used up: raise it or end other sessions.', event: 'Warning'},
       SecretNotFound: {means: 'A Secret or ConfigMap that the pod mounts is missing: create it.', event: 'Warning'},
+      OriginMismatch: {
+        means: 'The origin in the Secret of model.key is not the origin of model.baseUrl: correct one of them.',
+        event: 'Warning',
+      },
       PodMutated: {means: 'Something changed the pod that was asked for; it was deleted.', event: 'Warning'},
       PodForeign: {means: 'Another pod had the name of ours; it was deleted.', event: 'Warning'},
       PodLost: {means: 'The pod went away without being asked to; a new attempt follows.', event: 'Warning'},

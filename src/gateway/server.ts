@@ -41,7 +41,11 @@ const HTTP = {headersTimeout: 15_000, requestTimeout: 30_000, keepAliveTimeout: 
 /** Listen on all ports. The canary accepts and closes: it shows a pod whether the network policy holds. */
 export async function startServer(parts: ServerParts): Promise<RunningServer> {
   let stopping = false;
-  const main = createHttp(HTTP, parts.listener);
+  const main = createHttp(HTTP, (req, res) => {
+    // A connection that becomes idle after the stop has begun would stay open until its keep-alive ends.
+    res.once('close', () => stopping && setImmediate(() => main.closeIdleConnections()));
+    parts.listener(req, res);
+  });
   const canary = createTcp((socket) => {
     socket.on('error', () => undefined);
     socket.end();

@@ -123,6 +123,7 @@ describe('ends of watches', () => {
     const last = put('new');
     expect(await seen(cache, last)).toBe(true);
     expect(changes).toEqual(['uid-1 -> -', '- -> uid-3']);
+    expect(lists()).toBeGreaterThan(1);
   });
 
   test('a version that was compacted away leads to a new list', async () => {

@@ -103,6 +103,34 @@ describe('one status write', () => {
     expect(log.lines.filter((l) => l.level === 'warn')).toEqual([]);
   });
 
+  test('F12 while the cache lags behind, a child is not created twice', async () => {
+    put('x');
+    const creates: string[] = [];
+    await start(async ({key, read, write}) => {
+      if (read.of(ConfigMaps).get({namespace: 'a', name: 'child'}) !== undefined) return done;
+      creates.push(key.name);
+      await write.create(ConfigMaps, {metadata: {namespace: 'a', name: 'child'}});
+      return wait(0);
+    });
+    await until(() => running.pending() === 0 && creates.length === 1);
+    api.drop(ConfigMaps, {namespace: 'a', name: 'child'});
+    await until(() => caches.of(ConfigMaps).list().length === 0);
+    creates.length = 0;
+    runs.length = 0;
+    api.hold();
+    running.enqueue({namespace: 'a', name: 'x'});
+    await until(() => creates.length === 1);
+    for (let n = 0; n < 20; n++) {
+      running.enqueue({namespace: 'a', name: 'x'});
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    expect([runs.length, creates.length]).toEqual([1, 1]);
+    api.release();
+    await until(() => runs.length > 1 && running.pending() === 0);
+    expect(creates).toHaveLength(1);
+    expect(log.lines.filter((l) => l.level !== 'debug')).toEqual([]);
+  });
+
   test('F5 a conflicting write leads to a fresh look, not to a blind repetition', async () => {
     put('x', 1);
     let raced = false;

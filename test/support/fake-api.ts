@@ -48,6 +48,9 @@ export interface FakeApi {
   /** Open watches. */
   watching(): number;
   bookmark(): void;
+  /** Keep changes from the watches, as a server that lags, until `release`. */
+  hold(): void;
+  release(): void;
   /** End all watches: cleanly, by breaking the connection, with 410 in the stream, or in the middle of a line. */
   endWatches(how: 'clean' | 'break' | 'expire' | 'truncate'): void;
   /** Raise the version without any change, as other objects would. */
@@ -108,6 +111,8 @@ export async function startFakeApi(): Promise<FakeApi> {
     list: (resource) => world.all(resourceName(resource)).map((json) => expectTyped(resource, json)),
     watching: () => world.watchers.size,
     bookmark: () => world.bookmark(),
+    hold: () => world.hold(),
+    release: () => world.release(),
     endWatches: (how) => world.endWatches(how),
     skip(versions) {
       world.version += versions;
@@ -130,9 +135,14 @@ function createWorld() {
   const log: LogEntry[] = [];
   const watchers = new Set<Watcher>();
   let uids = 0;
+  const held: {entries: LogEntry[] | undefined} = {entries: undefined};
+  const show = (entry: LogEntry) => {
+    for (const watcher of watchers) if (matches(watcher, entry)) line(watcher.response, entry.type, entry.json);
+  };
   const emit = (entry: LogEntry) => {
     log.push(entry);
-    for (const watcher of watchers) if (matches(watcher, entry)) line(watcher.response, entry.type, entry.json);
+    if (held.entries === undefined) show(entry);
+    else held.entries.push(entry);
   };
   const world = {
     objects,
@@ -166,6 +176,14 @@ function createWorld() {
       const json = {...old.json, metadata: {...member(old.json, 'metadata'), resourceVersion: String(version)}};
       emit({version, collection: old.collection, type: 'DELETED', json});
       return json;
+    },
+    hold() {
+      held.entries ??= [];
+    },
+    release() {
+      const entries = held.entries ?? [];
+      held.entries = undefined;
+      for (const entry of entries) show(entry);
     },
     bookmark() {
       for (const {response} of watchers) line(response, 'BOOKMARK', bookmarkAt(world.version));

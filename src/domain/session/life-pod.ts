@@ -1,13 +1,14 @@
 import {wholeSeconds} from '../../api/condition-list.ts';
 import {done, wait} from '../../api/outcome.ts';
 import type {Pod} from '../../api/kube-pod.ts';
+import type {SessionStatus} from '../../api/v1alpha1/index.ts';
 import {seconds} from '../duration.ts';
 import {reportFailure, reported} from './runner-report.ts';
 import {atFirst, deletePod, fail, type Life, type LifeRule, type LifeSeen, left} from './life.ts';
 import {laterChanges} from './pod-changes.ts';
 import {podEnd} from './pod-end.ts';
 import {startState} from './start.ts';
-import {stepsWithin, withStep} from './timeline.ts';
+import {happenedSince, type LifeStep, stepsWithin, withStep} from './timeline.ts';
 
 /** How a Session with a pod stands. */
 export const WITH_POD: readonly LifeRule[] = [mutated, going, unreachable, ended, refused, starting, up];
@@ -27,6 +28,15 @@ function mutated(life: LifeSeen): Life | undefined {
   return fail(life, {reason: 'PodMutated', stopped: 'PodMutated', message});
 }
 
+/** Steps that said already why the pod goes. */
+const TOLD = ['Lost', 'Restarted'] as const;
+
+/** The timeline with this step, if it was not taken in this attempt yet. */
+function once({seen, status}: LifeSeen, step: LifeStep, note: string): SessionStatus['timeline'] {
+  if (happenedSince(status.timeline, step, 'Started')) return status.timeline;
+  return withStep(status.timeline, step, seen.now, note);
+}
+
 /** Somebody deleted the pod; what follows is decided when it is gone. */
 function going(life: LifeSeen): Life | undefined {
   const pod = podOf(life);
@@ -37,6 +47,7 @@ function going(life: LifeSeen): Life | undefined {
   return {
     phase,
     ready: {status: 'False', reason: wakes ? 'Starting' : 'PodLost', message},
+    keepConditions: TOLD.some((step) => happenedSince(life.status.timeline, step, 'Started')),
     steps: [],
     changes: {},
     outcome: done,
@@ -81,7 +92,7 @@ function ended(life: LifeSeen): Life | undefined {
     steps: deletePod(seen),
     changes: {
       stoppedReason: end.stopped,
-      timeline: withStep(status.timeline, 'Lost', seen.now, `${end.reason}: ${end.message}`),
+      timeline: once(life, 'Lost', `${end.reason}: ${end.message}`),
     },
     outcome: done,
   };
@@ -112,7 +123,7 @@ function starting(life: LifeSeen): Life | undefined {
       ...base,
       ready: {status: 'False', reason: 'RuntimeSwitched', message},
       steps: [{do: 'SwitchDelivery', message: state.message}, ...deletePod(seen)],
-      changes: {timeline: withStep(status.timeline, 'Restarted', seen.now, 'runtime delivery switched')},
+      changes: {timeline: once(life, 'Restarted', 'runtime delivery switched')},
       outcome: done,
     };
   }

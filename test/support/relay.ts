@@ -42,8 +42,9 @@ export async function startTestRelay(routes: ReadonlyMap<string, number>): Promi
     });
     sockets.add(upstream);
     upstream.on('error', () => client.destroy());
-    upstream.on('close', () => client.destroy());
-    client.on('close', () => upstream.destroy());
+    client.on('close', () => {
+      if (!client.readableEnded || !client.writableFinished) upstream.destroy();
+    });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();

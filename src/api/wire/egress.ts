@@ -1,7 +1,7 @@
 /**
  * Between the runner and the egress relay: `CONNECT host:port` with `Proxy-Authorization: Bearer <token of audience
  * carrel-egress>` and one purpose. Only the runner holds the token, so only it can say the purpose. A refusal is a
- * status other than 200 with a short text body.
+ * status other than 200 with a JSON body `{code, message}`.
  */
 
 /** Name of the header that says what a connection is for. */

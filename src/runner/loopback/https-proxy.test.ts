@@ -50,6 +50,17 @@ describe('the HTTPS proxy of the agent', () => {
     });
   });
 
+  it('passes on all that a site sends before it closes', async () => {
+    const big = 'x'.repeat(3_000_000);
+    site.removeAllListeners('connection');
+    site.on('connection', (socket) => {
+      socket.on('error', () => socket.destroy());
+      socket.end(big);
+    });
+    const reply = await connectTo('site.example:443');
+    expect(reply.body).toHaveLength(big.length);
+  });
+
   it('has a URL that proxy settings take', () => {
     expect(test.loopback.proxyUrl).toBe(`http://carrel:${ATTEMPT_KEY}@127.0.0.1:${test.proxyPort}`);
   });

@@ -30,7 +30,9 @@ export function createHttpsProxy(options: LoopbackOptions): Server {
     join(options, request.url ?? '', client, head).catch((error: unknown) => {
       const known = error instanceof RelayError;
       if (!known) options.log.warn({error: String(error)}, 'a tunnel of the agent failed');
-      answer(client, known ? error.status : 502, known ? error.message : 'the tunnel failed');
+      // The relay's 407 is about the runner's token; the agent's own key was right.
+      const status = known && error.status !== 407 ? error.status : 502;
+      answer(client, status, known ? error.message : 'the tunnel failed');
     });
   });
   return server;
@@ -56,8 +58,13 @@ async function join(options: LoopbackOptions, target: string, client: Duplex, he
   }
   tunnel.setTimeout(IDLE_TIMEOUT, () => tunnel.destroy());
   tunnel.on('error', () => client.destroy());
-  tunnel.on('close', () => client.destroy());
-  client.on('close', () => tunnel.destroy());
+  // An orderly end is passed on by pipe, with what is still on its way; only a broken connection is cut.
+  tunnel.on('close', () => {
+    if (!tunnel.readableEnded) client.destroy();
+  });
+  client.on('close', () => {
+    if (!client.readableEnded || !client.writableFinished) tunnel.destroy();
+  });
   client.write('HTTP/1.1 200 Connection established\r\n\r\n');
   if (head.length > 0) tunnel.write(head);
   tunnel.pipe(client);

@@ -127,8 +127,8 @@ export class McpForward {
     return await new Promise((resolve, reject) => {
       let connected = false;
       const sent = request({
-        host: gateway.hostname,
-        port: gateway.port,
+        host: gateway.hostname.replaceAll(/[[\]]/g, ''),
+        port: Number(gateway.port || 80),
         path: '/mcp',
         method: 'POST',
         agent: false,

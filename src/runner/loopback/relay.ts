@@ -1,7 +1,9 @@
 import {request} from 'node:http';
 import {isIP, type Socket} from 'node:net';
 import {connect, type TLSSocket} from 'node:tls';
+import {z} from 'zod';
 import {PURPOSE, PURPOSE_HEADER} from '../../api/wire/egress.ts';
+import {parseJson} from '../../domain/model/failure.ts';
 import type {Endpoint, Tokens} from './ports.ts';
 
 /** How to get out of the pod. */
@@ -61,13 +63,19 @@ export async function openTunnel(relay: Relay, purpose: keyof typeof PURPOSE, ta
   });
 }
 
-function refusal(target: string, status: number, head: Buffer): RelayError {
-  const said = head
-    .toString('utf8')
+/** Body of a refusal of the relay. */
+const Said = z.object({code: z.string(), message: z.string()});
+
+function refusal(target: string, status: number, body: Buffer): RelayError {
+  const text = body.toString('utf8');
+  const said = Said.safeParse(parseJson(text)).data;
+  const words = said ? `${said.code}: ${said.message}` : `${status} ${text}`;
+  // It ends in a header-less reply and in logs: plain characters, one line.
+  const plain = words
     .replace(/[^\x20-\x7e]+/g, ' ')
-    .slice(0, 200)
+    .slice(0, 300)
     .trim();
-  return new RelayError(status, `the egress relay refused ${target}: ${status}${said === '' ? '' : ` ${said}`}`);
+  return new RelayError(status, `the egress relay refused ${target}: ${plain}`);
 }
 
 /** TLS to a host inside a tunnel, checked against the given certificates; the relay sees ciphertext only. */

@@ -6,9 +6,9 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {createInterface} from 'node:readline';
 import {afterEach, beforeEach, expect, it} from 'vitest';
-import {batchOf} from '../support/transcript-store-contract.ts';
 import {createArchiveClient} from '../../src/archive-client/index.ts';
 import {listen} from '../../src/http/listen.ts';
+import {batchOf} from '../support/transcript-store-contract.ts';
 
 const CALLER = 'system:serviceaccount:carrel:carrel-gateway';
 const folder = mkdtempSync(join(tmpdir(), 'carrel-archive-process-'));

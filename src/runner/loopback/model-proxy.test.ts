@@ -171,6 +171,14 @@ describe('the real key', () => {
     expect(test.loopback.modelUsage().requests).toBe(0);
   });
 
+  it('is not sent where the CA bundle holds no certificates', async () => {
+    certificate = {...certificate, ca: 'no certificate'};
+    await restart();
+    certificate = await makeCertificate(['model.example', '127.0.0.1']);
+    expect(test.loopback.findings()).toEqual([expect.objectContaining({reason: 'SecretNotFound'})]);
+    expect((await ask('stub say x')).status).toBe(502);
+  });
+
   it('is not even read for a base URL that cannot be used', async () => {
     await restart({baseUrl: 'https://model.example:99999'});
     expect(test.loopback.findings()).toEqual([expect.objectContaining({reason: 'StartFailed'})]);

@@ -6,7 +6,7 @@ import {BaseUrlError, readBaseUrl, type Upstream} from '../../domain/model/url.t
 import {BodyTooLarge, readBody, sendJson} from './body.ts';
 import {refuseKey} from './guard.ts';
 import {ModelLedger} from './model-ledger.ts';
-import {type ModelSecret, readModelSecret} from './model-secret.ts';
+import {type ModelSecret, readModelSecret, Trust} from './model-secret.ts';
 import {ModelCallFailed, sendModelCall} from './model-send.ts';
 import type {Finding, LoopbackOptions} from './ports.ts';
 
@@ -24,6 +24,7 @@ export class ModelProxy {
   private readonly dialect: Dialect;
   /** Undefined where the base URL cannot be used; then every call is refused. */
   private readonly upstream: Upstream | undefined;
+  private readonly trust = new Trust();
   private finding: Finding | undefined;
   private buffered = 0;
 
@@ -42,7 +43,7 @@ export class ModelProxy {
   async check(): Promise<{secret: ModelSecret; upstream: Upstream} | undefined> {
     const {upstream} = this;
     if (!upstream) return undefined;
-    const secret = await readModelSecret(this.options, upstream);
+    const secret = await readModelSecret(this.options, upstream, this.trust);
     this.finding = 'reason' in secret ? secret : undefined;
     return 'reason' in secret ? undefined : {secret, upstream};
   }

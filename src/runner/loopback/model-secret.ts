@@ -1,6 +1,6 @@
 import {readFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import {rootCertificates} from 'node:tls';
+import {createSecureContext, rootCertificates, type SecureContext} from 'node:tls';
 import {SECRET_ORIGIN_KEY} from '../../api/meta.ts';
 import {originMatches, type Upstream} from '../../domain/model/url.ts';
 import type {Finding, LoopbackOptions} from './ports.ts';
@@ -9,18 +9,41 @@ import type {Finding, LoopbackOptions} from './ports.ts';
 export interface ModelSecret {
   /** Empty where the provider takes no key. */
   key: string;
-  ca: string[];
+  trusted: SecureContext;
+}
+
+/** Certificates to trust, parsed once for each bundle: the well-known ones alone take some 40 ms. */
+export class Trust {
+  private bundle: string | undefined;
+  private context: SecureContext | undefined;
+
+  /** The well-known certificates and those of the bundle; throws where it holds none. */
+  of(bundle: string | undefined): SecureContext {
+    if (!this.context || this.bundle !== bundle) {
+      if (bundle !== undefined && !bundle.includes('-----BEGIN CERTIFICATE-----'))
+        throw new Error('no PEM certificate');
+      this.context = createSecureContext({ca: [...rootCertificates, ...(bundle === undefined ? [] : [bundle])]});
+      this.bundle = bundle;
+    }
+    return this.context;
+  }
 }
 
 /** Reads key, origin and certificates anew, because the kubelet updates mounted Secrets in place. */
-export async function readModelSecret(options: LoopbackOptions, upstream: Upstream): Promise<ModelSecret | Finding> {
+export async function readModelSecret(
+  options: LoopbackOptions,
+  upstream: Upstream,
+  trust: Trust,
+): Promise<ModelSecret | Finding> {
   const {keyFile, caFile} = options.launch.model ?? {};
   const own = caFile === undefined ? undefined : await read(join(options.caFolder, caFile));
   if (caFile !== undefined && own === undefined) {
     return finding('SecretNotFound', `the ConfigMap of model.caBundle lacks the key ${caFile}: add it`);
   }
-  const ca = [...rootCertificates, ...(own === undefined ? [] : [own])];
-  if (keyFile === undefined) return {key: '', ca};
+  const trusted = contextOf(trust, own);
+  if (!trusted)
+    return finding('SecretNotFound', 'the ConfigMap of model.caBundle holds no PEM certificates: correct it');
+  if (keyFile === undefined) return {key: '', trusted};
   const key = (await read(join(options.secretsFolder, keyFile)))?.trim();
   if (key === undefined || key === '') {
     return finding('SecretNotFound', `the Secret of model.key lacks the key ${keyFile}, or it is empty: add it`);
@@ -37,7 +60,15 @@ export async function readModelSecret(options: LoopbackOptions, upstream: Upstre
       `the Secret of model.key ${said}: its value ${SECRET_ORIGIN_KEY} must be ${upstream.origin}, or correct model.baseUrl`,
     );
   }
-  return {key, ca};
+  return {key, trusted};
+}
+
+function contextOf(trust: Trust, bundle: string | undefined): SecureContext | undefined {
+  try {
+    return trust.of(bundle);
+  } catch {
+    return undefined;
+  }
 }
 
 function finding(reason: string, message: string): Finding {

@@ -66,7 +66,7 @@ export async function sendModelCall(out: Outgoing): Promise<Ended> {
 async function connect({options, upstream, secret}: Outgoing): Promise<TLSSocket> {
   try {
     const tunnel = await openTunnel(options, 'model', authority(upstream.host, upstream.port));
-    return await openTls(tunnel, upstream.host, secret.ca);
+    return await openTls(tunnel, upstream.host, secret.trusted);
   } catch (error) {
     if (!(error instanceof RelayError)) throw error;
     throw new ModelCallFailed('model_unreachable', redactText(secret.key, error.message));

@@ -1,6 +1,6 @@
 import {request} from 'node:http';
 import {isIP, type Socket} from 'node:net';
-import {connect, type TLSSocket} from 'node:tls';
+import {connect, type SecureContext, type TLSSocket} from 'node:tls';
 import {z} from 'zod';
 import {PURPOSE, PURPOSE_HEADER} from '../../api/wire/egress.ts';
 import {parseJson} from '../../domain/model/failure.ts';
@@ -79,11 +79,11 @@ function refusal(target: string, status: number, body: Buffer): RelayError {
 }
 
 /** TLS to a host inside a tunnel, checked against the given certificates; the relay sees ciphertext only. */
-export async function openTls(tunnel: Socket, host: string, ca: string[]): Promise<TLSSocket> {
+export async function openTls(tunnel: Socket, host: string, trusted: SecureContext): Promise<TLSSocket> {
   return await new Promise((resolve, reject) => {
     // SNI is for names; the certificate is compared with `host` in both cases.
     const name = isIP(host) === 0 ? {servername: host} : {};
-    const socket = connect({socket: tunnel, host, ca, ALPNProtocols: ['http/1.1'], minVersion: 'TLSv1.2', ...name});
+    const socket = connect({socket: tunnel, host, secureContext: trusted, ALPNProtocols: ['http/1.1'], ...name});
     const timer = setTimeout(() => socket.destroy(new Error(`no TLS in ${CONNECT_TIMEOUT} ms`)), CONNECT_TIMEOUT);
     const fail = (error: Error) => {
       clearTimeout(timer);

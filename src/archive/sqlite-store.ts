@@ -91,6 +91,7 @@ function append(sql: Sql, batch: Append): AppendResult {
     known ?? Head.parse(sql.newSession.get(namespace, session.uid, session.name, chainStart(namespace, session.uid)));
   let {last_n: n, last_hash: hash} = head;
   for (const raw of fresh) {
+    if (raw === null) continue;
     const record = TranscriptRecord.parse(wellFormed(raw));
     n += 1;
     hash = chainHash(hash, n, record);
@@ -100,7 +101,7 @@ function append(sql: Sql, batch: Append): AppendResult {
   const last = acked + fresh.length;
   sql.moveHead.run(n, hash, head.id);
   sql.moveAcked.run(head.id, source, epoch, last);
-  return {kind: 'stored', acked: last, stored: fresh.length};
+  return {kind: 'stored', acked: last, stored: n - head.last_n};
 }
 
 function headOf(sql: Sql, namespace: string, uid: string): Head | undefined {

@@ -73,6 +73,17 @@ export function transcriptStoreContract(name: string, open: () => Promise<Transc
       expect(await texts()).toEqual(['a', 'b', 'c']);
     });
 
+    it('counts numbers that carry no record, and stores nothing for them', async () => {
+      const records = [null, message('a'), null];
+      expect(await store.append({...batchOf(1, []), records})).toEqual({kind: 'stored', acked: 3, stored: 1});
+      expect(await store.append(batchOf(4, ['b']))).toEqual({kind: 'stored', acked: 4, stored: 1});
+      const page = await store.read({...session, after: 0, limit: 10});
+      expect(page.records.map((r) => [r.n, r.text])).toEqual([
+        [1, 'a'],
+        [2, 'b'],
+      ]);
+    });
+
     it('keeps sessions apart by namespace and UID', async () => {
       await store.append(batchOf(1, ['a']));
       await store.append(batchOf(1, ['b'], {namespace: 'team-b'}));

@@ -18,7 +18,8 @@ export const Append = z.object({
   source: z.string(),
   epoch: z.number().int().min(0),
   from: z.number().int().min(1),
-  records: z.array(TranscriptRecord).max(256),
+  /** null: a number that carries no record, so that the numbers of a source may count other things too. */
+  records: z.array(TranscriptRecord.nullable()).max(256),
 });
 export type Append = z.infer<typeof Append>;
 

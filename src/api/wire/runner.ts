@@ -109,6 +109,7 @@ const Asked = z.object({
   type: z.literal('question'),
   turnUid: z.string(),
   turnName: z.string(),
+  /** Never used twice for one turn, whatever the epoch: it names the Question. */
   requestId: z.string().max(128),
   kind: z.enum(['Permission', 'Elicitation']),
   text: z.string().max(8192),
@@ -149,7 +150,10 @@ const Report = z.object({
     .optional(),
 });
 
-/** One event of the runner. `record` goes to the archive as it is; the others change objects too. */
+/**
+ * One event of the runner. `record` goes to the archive as it is; the others change objects, and what people shall read of
+ * them is a `record` of its own. Only the end of a turn is always archived, also when the runner sent no record of it.
+ */
 export const RunnerEvent = z.discriminatedUnion('type', [
   z.object({type: z.literal('record'), record: TranscriptRecord}),
   Report,

@@ -1,6 +1,6 @@
 import type {RunnerEvent, TranscriptRecord} from '../../api/wire/runner.ts';
 
-/** What is known beside an event when it becomes a record. */
+/** What is known beside the events when they become records. */
 export interface EventContext {
   /** RFC 3339, for events that carry no time of their own. */
   readonly now: string;
@@ -8,56 +8,35 @@ export interface EventContext {
   sequenceOf(turnUid: string): number | undefined;
 }
 
-/** Every event is exactly one record, so that numbers of events are numbers of records and an append may be repeated. */
-export function recordOf(event: RunnerEvent, context: EventContext): TranscriptRecord {
-  switch (event.type) {
-    case 'record':
-      return event.record;
-    case 'report':
-      return {time: context.now, kind: reportKind(event.state), ...textOf(event.message), data: dataOf(event)};
-    case 'turnFinished':
-      return {
-        time: event.finishedAt,
-        kind: 'turn_finished',
-        ...turnOf(event.turnUid, context),
-        ...textOf(event.response ?? event.error?.message),
-        data: dataOf(event, 'response', 'turnUid', 'finishedAt'),
-      };
-    case 'question':
-      return {
-        time: context.now,
-        kind: 'question',
-        ...turnOf(event.turnUid, context),
-        text: event.text,
-        data: dataOf(event, 'text', 'turnUid'),
-      };
-    case 'delivered':
-      return {time: event.at, kind: 'notice', text: 'answer delivered', data: dataOf(event, 'at')};
-    case 'withdrawn':
-      return {
-        time: context.now,
-        kind: 'notice',
-        ...turnOf(event.turnUid, context),
-        text: 'question withdrawn by the agent',
-        data: dataOf(event, 'turnUid'),
-      };
-  }
+/**
+ * One place in the archive for each event, so that the numbers of events are the numbers of an append and both may be
+ * repeated. null where the runner tells people in a record of its own.
+ */
+export function recordsOf(events: readonly RunnerEvent[], context: EventContext): (TranscriptRecord | null)[] {
+  return events.map((event, index) => {
+    if (event.type === 'record') return event.record;
+    if (event.type === 'turnFinished') {
+      const told = events.slice(0, index).some((earlier) => tellsEnd(earlier, event.turnUid));
+      return told ? null : endOf(event, context);
+    }
+    if (event.type !== 'report' || event.message === undefined) return null;
+    const {state, reason, message: text} = event;
+    return {time: context.now, kind: 'notice', text, data: {state, ...(reason === undefined ? {} : {reason})}};
+  });
 }
 
-function reportKind(state: Extract<RunnerEvent, {type: 'report'}>['state']): TranscriptRecord['kind'] {
-  if (state === 'Ready') return 'agent_started';
-  return state === 'Exited' || state === 'Failed' ? 'agent_exited' : 'notice';
+function tellsEnd(event: RunnerEvent, turnUid: string): boolean {
+  return event.type === 'record' && event.record.kind === 'turn_finished' && event.record.turn?.uid === turnUid;
 }
 
-function turnOf(uid: string, context: EventContext): Pick<TranscriptRecord, 'turn'> {
-  const sequence = context.sequenceOf(uid);
-  return sequence === undefined ? {} : {turn: {uid, sequence}};
-}
-
-function textOf(text: string | undefined): Pick<TranscriptRecord, 'text'> {
-  return text === undefined ? {} : {text};
-}
-
-function dataOf(event: RunnerEvent, ...without: readonly string[]): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(event).filter(([key]) => key !== 'type' && !without.includes(key)));
+function endOf(event: Extract<RunnerEvent, {type: 'turnFinished'}>, context: EventContext): TranscriptRecord {
+  const {turnName: name, phase, stopReason, error, usage, finishedAt} = event;
+  const sequence = context.sequenceOf(event.turnUid);
+  const data = Object.entries({name, phase, stopReason, error, usage}).filter(([, value]) => value !== undefined);
+  return {
+    time: finishedAt,
+    kind: 'turn_finished',
+    ...(sequence === undefined ? {} : {turn: {uid: event.turnUid, sequence}}),
+    data: Object.fromEntries(data),
+  };
 }

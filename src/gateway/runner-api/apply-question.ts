@@ -15,24 +15,21 @@ export type Asked = Extract<RunnerEvent, {type: 'question'}>;
 
 const DEFAULT_WAIT_MS = 3_600_000;
 
-/** One request in the pod, one Question: the name is made of the turn, the epoch and the request. */
-export function questionName(
-  session: SessionObject,
-  asked: {turnUid: string; epoch: number; requestId: string},
-): string {
-  return childName(session.metadata, `q${keyedSuffix([asked.turnUid, String(asked.epoch), asked.requestId])}`);
+/** One request in the pod, one Question: the name is made of the turn and the request, which names its epoch. */
+export function questionName(session: SessionObject, asked: {turnUid: string; requestId: string}): string {
+  return childName(session.metadata, `q${keyedSuffix([asked.turnUid, asked.requestId])}`);
 }
 
 /** Create the Question, if its turn still runs in this pod. A repetition finds the first one. */
 export async function applyQuestion(
   client: Pick<Client, 'find' | 'create'>,
   {pod, session}: Bound,
-  {asked, epoch, now}: {asked: Asked; epoch: number; now: Date},
+  {asked, now}: {asked: Asked; now: Date},
 ): Promise<Applied> {
   const turn = await client.find(Turns, {namespace: session.metadata.namespace, name: asked.turnName});
   if (turn?.metadata.uid !== asked.turnUid || turn.status?.podUID !== pod.uid) return dropped('turn_not_ours');
   if (turn.status.phase !== 'Running') return dropped('turn_over');
-  const manifest = buildQuestion(session, asked, {epoch, now});
+  const manifest = buildQuestion(session, asked, now);
   try {
     await client.create(Questions, manifest);
     return APPLIED;
@@ -46,17 +43,13 @@ export async function applyQuestion(
   }
 }
 
-function buildQuestion(
-  session: SessionObject,
-  asked: Asked,
-  {epoch, now}: {epoch: number; now: Date},
-): Manifest<QuestionObject> {
+function buildQuestion(session: SessionObject, asked: Asked, now: Date): Manifest<QuestionObject> {
   const {kind, text, requestId, options, schema, turnName: turn} = asked;
   const until = new Date(asked.expiresAt).getTime();
   const expiresAt = new Date(Number.isNaN(until) ? now.getTime() + DEFAULT_WAIT_MS : until);
   return {
     metadata: {
-      name: questionName(session, {turnUid: asked.turnUid, epoch, requestId}),
+      name: questionName(session, {turnUid: asked.turnUid, requestId}),
       namespace: session.metadata.namespace,
       labels: childLabels(session),
       ownerReferences: [ownedBy(session)],

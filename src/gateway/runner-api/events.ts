@@ -2,7 +2,7 @@ import type {TurnObject} from '../../api/v1alpha1/index.ts';
 import type {Appended} from '../../api/wire/archive.ts';
 import type {EventBatch, RunnerEvent} from '../../api/wire/runner.ts';
 import type {Archive} from '../../domain/archive.ts';
-import {recordOf} from '../../domain/transcript/event-record.ts';
+import {recordsOf} from '../../domain/transcript/event-record.ts';
 import type {Cache, Client, Log} from '../../kube/ports.ts';
 import {INDEX, sessionKey} from '../caches.ts';
 import {APPLIED, type Applied} from './applied.ts';
@@ -33,7 +33,7 @@ export async function takeBatch(parts: EventParts, bound: Bound, batch: EventBat
     source: pod.uid,
     epoch: batch.epoch,
     from: batch.from,
-    records: batch.events.map((event) => recordOf(event, context)),
+    records: recordsOf(batch.events, context),
   });
   const lastReport = batch.events.findLast((event) => event.type === 'report');
   for (const event of batch.events) {
@@ -67,12 +67,12 @@ async function apply({client}: EventParts, bound: Bound, {event, epoch, now}: Wo
       return finishTurn(client, ending, finishedStatus(event, now));
     }
     case 'question':
-      return applyQuestion(client, bound, {asked: event, epoch, now});
+      return applyQuestion(client, bound, {asked: event, now});
     case 'delivered':
       return markDelivered(client, session, {name: event.question, uid: event.questionUid, at: now});
     case 'withdrawn': {
       const {turnUid, requestId} = event;
-      return markDelivered(client, session, {name: questionName(session, {turnUid, epoch, requestId}), at: now});
+      return markDelivered(client, session, {name: questionName(session, {turnUid, requestId}), at: now});
     }
   }
 }

@@ -2,6 +2,7 @@ import {wholeSeconds} from '../../api/condition-list.ts';
 import type {ObjectRef} from '../../api/kube-object.ts';
 import {TURN_TERMINAL, type TurnStatus} from '../../api/v1alpha1/index.ts';
 import type {RunnerEvent} from '../../api/wire/runner.ts';
+import {endConditions} from '../../domain/turn/conditions.ts';
 import {isApiError} from '../../kube/errors.ts';
 import {Turns} from '../../kube/kinds.ts';
 import type {Client, PatchOp} from '../../kube/ports.ts';
@@ -28,7 +29,7 @@ export async function finishTurn(
   status: TurnStatus,
 ): Promise<Applied> {
   const tests = {'/status/podUID': ending.podUid, '/status/phase': 'Running'};
-  const ops: PatchOp[] = Object.entries(status)
+  const ops: PatchOp[] = Object.entries({...status, conditions: endConditions(status)})
     .filter(([, value]) => value !== undefined)
     .map(([field, value]) => ({op: 'add', path: `/status/${field}`, value}));
   try {
@@ -59,7 +60,7 @@ async function judge(client: Pick<Client, 'find'>, ending: Ending, status: TurnS
   return dropped(TURN_TERMINAL.some((phase) => phase === live.status?.phase) ? 'turn_over' : 'turn_not_ours');
 }
 
-/** Status of a turn whose end was reported and archived. Conditions are left to the controller. */
+/** Status of a turn whose end was reported and archived. Its conditions follow from it. */
 export function finishedStatus(event: Finished, now: Date): TurnStatus {
   const at = new Date(event.finishedAt);
   return {

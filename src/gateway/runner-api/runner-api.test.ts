@@ -44,6 +44,10 @@ const start = async (prepare: Parameters<typeof startBench>[0] = () => undefined
 afterEach(() => bench.close());
 const post = (events: readonly object[], from = 1, token = 'good') =>
   bench.call('POST', '/runner/v1/events', {token, body: {podUid: POD_UID, epoch: 1, from, events}});
+const kinds = async () =>
+  (await bench.store.read({namespace: 'team-a', sessionUid: SESSION_UID, after: 0, limit: 100})).records.map(
+    (r) => r.kind,
+  );
 const texts = async () =>
   (await bench.store.read({namespace: 'team-a', sessionUid: SESSION_UID, after: 0, limit: 100})).records.map(
     (r) => r.text,
@@ -219,7 +223,14 @@ describe('events of a runner', () => {
       archived: true,
       podUID: POD_UID,
     });
-    expect(await texts()).toEqual(['a', 'done']);
+    expect(await kinds()).toEqual(['message', 'turn_finished']);
+  });
+
+  it('archives the end of a turn once, where the runner told of it itself', async () => {
+    await start();
+    const told = {type: 'record', record: {time: at, kind: 'turn_finished', turn: {uid: 'turn-uid-1', sequence: 2}}};
+    expect(await post([told, finished()])).toEqual({status: 200, body: {acked: 2}});
+    expect(await kinds()).toEqual(['turn_finished']);
   });
 
   it('stores and changes nothing twice when the acknowledgement was lost', async () => {
@@ -228,7 +239,7 @@ describe('events of a runner', () => {
     const before = bench.api.get(Turns, ref('t1'))?.metadata.resourceVersion;
     expect(await post([record('a'), finished(), asked()])).toEqual({status: 200, body: {acked: 3}});
     expect(bench.api.get(Turns, ref('t1'))?.metadata.resourceVersion).toBe(before);
-    expect(await texts()).toEqual(['a', 'done', 'Write?']);
+    expect(await kinds()).toEqual(['message', 'turn_finished']);
   });
 
   it('changes no object while the archive is away, and asks to send again', async () => {
@@ -248,7 +259,7 @@ describe('events of a runner', () => {
     bench.api.fault = () => undefined;
     expect(await post([record('a'), finished()])).toEqual({status: 200, body: {acked: 2}});
     expect(bench.api.get(Turns, ref('t1'))?.status?.phase).toBe('Completed');
-    expect(await texts()).toEqual(['a', 'done']);
+    expect(await kinds()).toEqual(['message', 'turn_finished']);
   });
 
   it('is sure of the end when the reply to its patch was lost', async () => {
@@ -283,7 +294,7 @@ describe('events of a runner', () => {
       expect((await post([finished()])).status).toBe(200);
       expect(bench.api.get(Turns, ref('t1'))?.status?.phase).toBe(row.put.status?.phase);
       expect(bench.log.lines.map((l) => l.fields)).toContainEqual(expect.objectContaining({reason: row.reason}));
-      expect(await texts()).toEqual(['done']);
+      expect(await kinds()).toEqual(['turn_finished']);
     });
   }
 

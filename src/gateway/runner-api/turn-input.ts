@@ -26,8 +26,14 @@ export async function readInput(client: Pick<Client, 'find'>, turn: TurnObject):
     if (text.kind === 'broken') return text;
     parts.push({text: text.text});
   }
-  return {kind: 'read', parts};
+  const bytes = Buffer.byteLength(JSON.stringify(parts));
+  if (bytes <= MAX_BYTES) return {kind: 'read', parts};
+  const message = `the input has ${bytes} bytes as JSON, at most ${MAX_BYTES} can be delivered; put it into a file of the workspace`;
+  return {kind: 'broken', code: 'input_too_large', message};
 }
+
+// A document is one line, and the runner takes lines of 4 MiB.
+const MAX_BYTES = 3 * 1024 * 1024;
 
 async function readPart(
   client: Pick<Client, 'find'>,

@@ -27,7 +27,7 @@ const parts = {connection, fieldManager: FIELD_MANAGER.controller, log, metrics:
 // Every write of the controllers asks the election first: a process that was frozen must not write when it wakes up.
 const client = createClient({...parts, mayWrite: () => leadership.isLeader()});
 const caches = createCaches({connection, log, metrics: metrics.kube});
-addControllerCaches(caches, config.releaseNamespace);
+addControllerCaches(caches, {releaseNamespace: config.releaseNamespace});
 const events = createRecorder({
   client,
   controller: 'carrel.dev/controller',

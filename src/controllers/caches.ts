@@ -23,18 +23,26 @@ export function within(namespace: string | undefined, name: string): string {
   return `${namespace ?? ''}/${name}`;
 }
 
-const ours = {labelSelector: `${LABEL_MANAGED_BY}=${MANAGED_BY}`};
+/** What the controllers look at. */
+export interface CacheScope {
+  releaseNamespace: string;
+  /** Only objects of this namespace; all of the cluster if absent. */
+  namespace?: string;
+}
 
 /** Register everything that the controllers read; call before `caches.start()`. Bodies are dropped: they are read live. */
-export function addControllerCaches(caches: Caches, releaseNamespace: string): void {
-  caches.add(Agents);
+export function addControllerCaches(caches: Caches, {releaseNamespace, namespace}: CacheScope): void {
+  const ours = {namespace, labelSelector: `${LABEL_MANAGED_BY}=${MANAGED_BY}`};
+  caches.add(Agents, {namespace});
   caches.add(Sessions, {
+    namespace,
     prune: withoutPrompt,
     indexes: {[INDEX.agent]: (s) => [within(s.metadata.namespace, s.spec.agent)]},
   });
   const bySession = (o: TurnObject | QuestionObject) => [within(o.metadata.namespace, o.spec.session)];
-  caches.add(Turns, {prune: withoutBody, indexes: {[INDEX.session]: bySession}});
+  caches.add(Turns, {namespace, prune: withoutBody, indexes: {[INDEX.session]: bySession}});
   caches.add(Questions, {
+    namespace,
     indexes: {[INDEX.session]: bySession, [INDEX.turn]: (q) => [within(q.metadata.namespace, q.spec.turn)]},
   });
   caches.add(Pods, {

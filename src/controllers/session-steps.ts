@@ -1,5 +1,6 @@
 import type {KubeObject, ObjectRef} from '../api/kube-object.ts';
-import type {SessionObject} from '../api/v1alpha1/index.ts';
+import {type SessionObject, Turn} from '../api/v1alpha1/index.ts';
+import {conditionEvents} from '../domain/condition-events.ts';
 import {identityOf} from '../domain/session/identity.ts';
 import {initialTurn} from '../domain/session/initial-turn.ts';
 import type {SessionSeen} from '../domain/session/seen.ts';
@@ -54,6 +55,9 @@ async function applyStep(step: Step, context: StepContext): Promise<Applied> {
       await parts.archive.append(endRecord(seen.session, step.turn, step.end), input.signal);
       const status = endedStatus(step.turn, step.end);
       await gone(writeStatus({write, resource: Turns, object: step.turn, status}));
+      for (const event of conditionEvents(Turn.conditions, step.turn.status?.conditions, status.conditions)) {
+        input.events.record({regarding: step.turn, action: 'End', ...event});
+      }
       return {};
     }
     case 'DeleteTurn': {

@@ -7,6 +7,7 @@ import {
   Session,
   type SessionObject,
   type SessionReason,
+  Turn,
   type TurnObject,
 } from '../api/v1alpha1/index.ts';
 import type {ReleasePods} from '../domain/agent/isolation.ts';
@@ -72,6 +73,13 @@ export function sessionController(parts: SessionParts): ControllerDefinition {
   });
 }
 
+/** Turns end by patches of the gateway; their Events are sent by who counts them. */
+function reportEnd({events}: Pick<ReconcileInput<SessionObject>, 'events'>, turn: TurnObject, status: TurnObject['status']): void {
+  for (const event of conditionEvents(Turn.conditions, [], status?.conditions)) {
+    events.record({regarding: turn, action: 'End', ...event});
+  }
+}
+
 async function reconcileSession(input: ReconcileInput<SessionObject>, parts: SessionParts): Promise<Outcome> {
   const {object: session, read, write, now} = input;
   const seen = await observeSession({session, read, live: write, now}, parts);
@@ -83,6 +91,7 @@ async function reconcileSession(input: ReconcileInput<SessionObject>, parts: Ses
   for (const turn of plan.turnWrites) await writeTurn(input, turn);
   for (const turn of plan.adopt) await adopt(input, turn);
   report(input, status, plan.notes, applied.pod);
+  for (const turn of plan.ended) reportEnd(input, turn, turn.status);
   const again = applied.againMs ?? applied.refused?.retryMs;
   return again === undefined ? plan.outcome : soonest(plan.outcome, wait(again));
 }

@@ -127,7 +127,9 @@ function starting(life: LifeSeen): Life | undefined {
       outcome: done,
     };
   }
-  const {reason, message, condition} = state;
+  const {reason, condition} = state;
+  // One text for all steps of a start that goes well: each change of it would be a write.
+  const message = reason === 'Starting' ? 'the pod is being started' : state.message;
   return {
     ...base,
     ready: {status: 'False', reason, message},

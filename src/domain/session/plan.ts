@@ -22,6 +22,8 @@ export interface SessionPlan {
   status: SessionStatus;
   /** After the status. */
   turnWrites: TurnWrite[];
+  /** Turns that the gateway has ended since the last look. */
+  ended: TurnObject[];
   /** Turns that get an owner reference, last of all. */
   adopt: TurnObject[];
   notes: Note[];
@@ -36,7 +38,7 @@ export function planSession(seen: SessionSeen): SessionPlan {
   const status = seen.session.status ?? {};
   // Owner references bring everything down; a Session on its way out gets nothing new.
   if (seen.session.metadata.deletionTimestamp !== undefined) {
-    return {steps: [], status, turnWrites: [], adopt: [], notes: [], outcome: done};
+    return {steps: [], status, turnWrites: [], ended: [], adopt: [], notes: [], outcome: done};
   }
   const queue = planQueue(seen);
   const life = decide({seen, queue, status});
@@ -51,6 +53,7 @@ export function planSession(seen: SessionSeen): SessionPlan {
     ],
     status: statusAfter({seen, queue, status}, life, active),
     turnWrites: turnWrites(seen, queue, life),
+    ended: queue.ended,
     adopt: queue.admitted.length === 0 ? [] : adoptable(seen, queue),
     notes: life.notes ?? [],
     outcome: life.outcome,
@@ -129,7 +132,7 @@ function statusAfter(lifeSeen: LifeSeen, life: Life, active: Queue['active']): S
     activeTurn: active?.entry,
     admitted: queue.admitted.length === 0 ? undefined : queue.admitted,
     queued: waits,
-    turns: (status.turns ?? 0) + queue.ended,
+    turns: (status.turns ?? 0) + queue.ended.length + queue.lost.length,
     questions: queue.open,
     conditions: life.keepConditions === true ? status.conditions : conditions(lifeSeen, life),
   });

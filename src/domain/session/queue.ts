@@ -56,7 +56,6 @@ export function planQueue(seen: SessionSeen): Queue {
   const initial = closed === undefined && wantsInitialTurn(session);
   return {
     ...admission,
-    ended: admission.ended + lost.length,
     active,
     lost,
     initial,

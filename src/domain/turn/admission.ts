@@ -43,19 +43,19 @@ export interface Admission {
   lastSequence: number;
   refused: Refusal[];
   /** Admitted turns that were found ended. */
-  ended: number;
+  ended: TurnObject[];
 }
 
 /** Decides which turns are in the queue of a Session: accepted ones get the next number, the others a stable code. */
 export function admit(seen: AdmissionSeen): Admission {
   const refused: Refusal[] = [];
   const kept: Admitted[] = [];
-  let ended = 0;
+  const ended: TurnObject[] = [];
   for (const entry of seen.admitted) {
     const turn = seen.turns.find((t) => t.metadata.uid === entry.uid);
     if (turn === undefined) continue;
     if (isTerminal(turn)) {
-      ended += 1;
+      ended.push(turn);
       continue;
     }
     const refusal = entry.uid === seen.activeUid ? undefined : queuedRefusal(turn, seen);

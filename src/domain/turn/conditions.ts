@@ -47,3 +47,15 @@ export function sessionMissingConditions(turn: TurnObject, now: Date): Condition
   ];
   return freshConditions(turn.status?.conditions, states, now);
 }
+
+/**
+ * Conditions of a turn that has just ended, from its final status alone: who ends a turn writes them in the same patch, so
+ * that an end is one write. The spec cannot be looked at in that patch, so no generation is named.
+ */
+export function endConditions({phase, error, finishedAt}: TurnStatus): Condition[] {
+  if (phase === undefined || phase === 'Queued' || phase === 'Running') return [];
+  const lastTransitionTime = finishedAt ?? '';
+  const message = error === undefined ? MESSAGES[phase] : `${error.code}: ${error.message}`.slice(0, 1_024);
+  const type = phase === 'Completed' ? 'Complete' : 'Failed';
+  return [type, 'Ready'].map((t) => ({type: t, status: 'True', reason: phase, message, lastTransitionTime}));
+}

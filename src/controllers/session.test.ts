@@ -1,0 +1,145 @@
+import {afterEach, beforeEach, describe, expect, it} from 'vitest';
+import {
+  AGENT_IMAGE,
+  ClusterAddresses,
+  type ControllerFixture,
+  sessionSpec,
+  startControllers,
+} from '../../test/support/controller-fixture.ts';
+import {type FakeApi, startFakeApi} from '../../test/support/fake-api.ts';
+import {revisionData} from '../../test/support/session-objects.ts';
+import {Pods} from '../kube/builtin.ts';
+import {Agents, Sessions, Turns} from '../kube/kinds.ts';
+
+const namespace = 'team';
+let api: FakeApi;
+let run: ControllerFixture;
+
+beforeEach(async () => {
+  api = await startFakeApi();
+  for (const [name, clusterIP] of [['carrel-gateway', '10.0.0.1'], ['carrel-egress', '10.0.0.2']] as const) {
+    api.put(ClusterAddresses, {metadata: {name, namespace}, spec: {clusterIP}});
+  }
+  api.put(Agents, {metadata: {name: 'scribe', namespace, generation: 1}, spec: {...revisionData().spec, image: AGENT_IMAGE}});
+  run = await startControllers({connection: api.connection, namespace});
+  await run.until('published', async () => api.get(Agents, {namespace, name: 'scribe'})?.status?.publishedRevision);
+  await run.settled();
+  api.requests.length = 0;
+  for (const key of Object.keys(run.reconciles)) delete run.reconciles[key];
+});
+afterEach(async () => {
+  await run.stop();
+  await api.close();
+});
+
+/** Writes since the last look, reads left out: `POST pods`, `PATCH sessions status`. */
+function writes(): string[] {
+  const all = api.requests.filter((r) => r.method !== 'GET').map((r) => {
+    const parts = r.path.split('/').filter((p) => p !== '');
+    const plural = parts[parts.indexOf('namespaces') + 2] ?? '';
+    return `${r.method} ${plural}${r.path.endsWith('/status') ? ' status' : ''}`;
+  });
+  api.requests.length = 0;
+  return all;
+}
+
+async function firstTurnRuns(): Promise<string> {
+  api.put(Sessions, {metadata: {name: 'one', namespace, generation: 1}, spec: sessionSpec({prompt: 'hello'})});
+  await run.until('pod', async () => (await run.session('one')).status?.pod);
+  await run.report('one');
+  return run.until('first turn runs', async () => {
+    const active = (await run.session('one')).status?.activeTurn?.name;
+    return active !== undefined && (await run.turn(active)).status?.phase === 'Running' ? active : undefined;
+  });
+}
+
+describe('writes of the controller and the gateway, as the budget counts them', () => {
+  it('from create to the end of the first turn: at most 12 with at most 3 Events, in at most 10 reconciles', async () => {
+    const first = await firstTurnRuns();
+    await run.finish(first);
+    await run.until('idle', async () => ((await run.session('one')).status?.phase === 'Idle' ? true : undefined));
+    await run.settled();
+    const made = writes();
+    expect(made.filter((w) => w.endsWith('events')).length).toBeLessThanOrEqual(3);
+    expect(made, made.join('\n')).toHaveLength(12);
+    const {reconciles} = run;
+    const total = Object.entries(reconciles).filter(([k]) => k.startsWith('session') || k.startsWith('turn')).reduce((n, [, v]) => n + v, 0);
+    expect(total, JSON.stringify(reconciles)).toBeLessThanOrEqual(10);
+  });
+
+  it('each further turn: at most 4 beside its creation and, when made with plain kubectl, its adoption', async () => {
+    const first = await firstTurnRuns();
+    await run.finish(first);
+    await run.until('idle', async () => ((await run.session('one')).status?.phase === 'Idle' ? true : undefined));
+    await run.settled();
+    writes();
+    api.put(Turns, {metadata: {name: 'second', namespace, generation: 1}, spec: {session: 'one', input: [{text: 'more'}], delivery: 'Queue'}});
+    await run.until('second runs', async () => ((await run.turn('second')).status?.phase === 'Running' ? true : undefined));
+    await run.finish('second');
+    await run.until('idle', async () => ((await run.session('one')).status?.turns === 2 ? true : undefined));
+    await run.settled();
+    const made = writes();
+    expect(made.sort()).toEqual([
+      'PATCH sessions status',
+      'PATCH sessions status',
+      'PATCH turns',
+      'PATCH turns status',
+      'PATCH turns status',
+    ]);
+  });
+});
+
+describe('twice is a no-op', () => {
+  it('a session that is settled is not written by a second look', async () => {
+    const first = await firstTurnRuns();
+    await run.finish(first);
+    await run.until('idle', async () => ((await run.session('one')).status?.phase === 'Idle' ? true : undefined));
+    await run.settled();
+    writes();
+    await run.stop();
+    run = await startControllers({connection: api.connection, namespace});
+    await run.settled();
+    expect(writes()).toEqual([]);
+  });
+});
+
+describe('faults', () => {
+  it('a pod that was made but not recorded is taken, not made twice', async () => {
+    let lost = 0;
+    api.fault = (request) => {
+      if (request.method === 'POST' && request.path.endsWith('/pods') && lost++ === 0) return 'lose';
+      return undefined;
+    };
+    await firstTurnRuns();
+    expect(api.list(Pods)).toHaveLength(1);
+    expect((await run.session('one')).status?.attempt).toBe(1);
+  });
+
+  it('while the archive is down a turn whose pod is lost stays Running; then it ends once', async () => {
+    const first = await firstTurnRuns();
+    run.archiveFault = new Error('archive is down');
+    const pod = (await run.session('one')).status?.pod?.name ?? '';
+    api.drop(Pods, {namespace, name: pod});
+    await run.until('the failure is logged', async () => (run.log.lines.some((l) => l.message === 'reconcile failed') ? true : undefined));
+    expect((await run.turn(first)).status?.phase).toBe('Running');
+    run.archiveFault = undefined;
+    const ended = await run.until('ended', async () => {
+      const {status} = await run.turn(first);
+      return status?.phase === 'Failed' ? status : undefined;
+    });
+    expect(ended).toMatchObject({error: {code: 'outcome_unknown'}, archived: true});
+    expect(run.archived).toHaveLength(1);
+    await run.until('attempt 2', async () => ((await run.session('one')).status?.attempt === 2 ? true : undefined));
+  });
+
+  it('two writers: a status patch that meets another one is decided anew', async () => {
+    let conflicts = 0;
+    api.fault = (request) => {
+      const hit = request.method === 'PATCH' && request.path.endsWith('/sessions/one/status') && conflicts++ === 0;
+      return hit ? {status: 409, body: {kind: 'Status', reason: 'Conflict', message: 'changed', code: 409}} : undefined;
+    };
+    await firstTurnRuns();
+    expect(conflicts).toBeGreaterThan(1);
+    expect(api.list(Turns)).toHaveLength(1);
+  });
+});

@@ -149,6 +149,11 @@ async function work<T extends KubeObject>(run: Run<T>, text: string, queue: Queu
     report(outcome.kind);
     return outcome.kind === 'wait' ? Math.max(0, outcome.afterMs) : undefined;
   } catch (error) {
+    // Final: everything in the namespace is going away, this object too.
+    if (isApiError(error, 'NamespaceTerminating')) {
+      report('done');
+      return undefined;
+    }
     report('error');
     throw error;
   } finally {
@@ -165,7 +170,7 @@ async function reconcile<T extends KubeObject>(
   const late = new AbortController();
   const cancel = clock.after(RECONCILE_MS, () => {
     run.log.error(
-      {controller: spec.name, key: textOf(key)},
+      {controller: spec.name, object: textOf(key)},
       `reconcile takes more than ${RECONCILE_MS / 1_000} s: its calls are aborted`,
     );
     late.abort();
@@ -198,7 +203,7 @@ async function passFence<T extends KubeObject>(
   const passed = await fence.pass(FENCE_MS);
   run.fenced.delete(key);
   if (!passed)
-    run.log.warn({controller: run.spec.name, key}, `caches have not shown the last write after ${FENCE_MS / 1_000} s`);
+    run.log.warn({controller: run.spec.name, object: key}, `caches have not shown the last write after ${FENCE_MS / 1_000} s`);
   queue.add(key, 'high');
 }
 
@@ -207,7 +212,9 @@ function logFailure<T extends KubeObject>(
   {spec, log, stopping}: Run<T>,
   {key, error, failures, delayMs}: {key: string; error: unknown; failures: number; delayMs: number},
 ): void {
-  const facts = {controller: spec.name, key, failures, delayMs: Math.round(delayMs), err: error};
+  // A refusal of the API server says everything in one line; anything else is a fault of ours and needs its stack.
+  const what = isApiError(error) ? {error: error.message} : {err: error};
+  const facts = {controller: spec.name, object: key, failures, delayMs: Math.round(delayMs), ...what};
   if (stopping.signal.aborted) log.debug(facts, 'reconcile aborted');
   else if (isApiError(error, 'Conflict', 'TestFailed', 'Terminating', 'AlreadyExists') && failures < 5) {
     log.debug(facts, 'reconcile met another write');

@@ -3,7 +3,16 @@ import {nativeProvider} from './native/provider.ts';
 import type {Cluster, Provider, UpOptions} from './provider.ts';
 import {DEFAULT_CLUSTER, readSettings} from './settings.ts';
 
-export type {ApiServerHandle, Cluster, Networks, NodeHandle, Provider, StatusLine, Tools, UpOptions} from './provider.ts';
+export type {
+  ApiServerHandle,
+  Cluster,
+  Networks,
+  NodeHandle,
+  Provider,
+  StatusLine,
+  Tools,
+  UpOptions,
+} from './provider.ts';
 export {DEFAULT_CLUSTER} from './settings.ts';
 
 /** The provider that the environment chooses. One more provider is one more line here. */

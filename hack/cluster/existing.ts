@@ -21,15 +21,23 @@ async function findTools(cache: string): Promise<Tools> {
 }
 
 /** A cluster that somebody else runs, described by CARREL_KUBECONFIG and CARREL_REGISTRY. It is never changed by us. */
-export function existingProvider(settings: Settings, {kubeconfig, registry}: {kubeconfig: string; registry: string}): Provider {
+export function existingProvider(
+  settings: Settings,
+  {kubeconfig, registry}: {kubeconfig: string; registry: string},
+): Provider {
   const refuse = (what: string) => async () => {
-    throw new Error(`${what} is not possible with CARREL_KUBECONFIG: this cluster is not ours. Unset it to use a native cluster`);
+    throw new Error(
+      `${what} is not possible with CARREL_KUBECONFIG: this cluster is not ours. Unset it to use a native cluster`,
+    );
   };
   const open = async (name: string): Promise<Cluster> => {
     const tools = await findTools(settings.cache);
     const kubectl = (args: readonly string[], stdin?: string) =>
       run(tools.kubectl, ['--kubeconfig', kubeconfig, ...args], stdin === undefined ? {} : {stdin});
-    const nodes = (await kubectl(['get', 'nodes', '-o', 'name'])).trim().split('\n').map((line) => line.replace('node/', ''));
+    const nodes = (await kubectl(['get', 'nodes', '-o', 'name']))
+      .trim()
+      .split('\n')
+      .map((line) => line.replace('node/', ''));
     const node = (one: string): NodeHandle => ({
       name: one,
       address: '',
@@ -39,8 +47,23 @@ export function existingProvider(settings: Settings, {kubeconfig, registry}: {ku
       partition: refuse('a partition'),
       heal: refuse('a partition'),
     });
-    const apiserver = {stop: refuse('stopping the API server'), start: refuse('starting the API server'), kill: refuse('killing the API server')};
-    return {name, provider: 'existing', kubeconfigPath: kubeconfig, registry, tools, nodes, kubectl, node, apiserver, compact: refuse('a compaction')};
+    const apiserver = {
+      stop: refuse('stopping the API server'),
+      start: refuse('starting the API server'),
+      kill: refuse('killing the API server'),
+    };
+    return {
+      name,
+      provider: 'existing',
+      kubeconfigPath: kubeconfig,
+      registry,
+      tools,
+      nodes,
+      kubectl,
+      node,
+      apiserver,
+      compact: refuse('a compaction'),
+    };
   };
   return {
     name: 'existing',

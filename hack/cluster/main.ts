@@ -1,6 +1,6 @@
 import {parseArgs} from 'node:util';
-import {run} from './command.ts';
 import {chooseProvider} from './cluster.ts';
+import {run} from './command.ts';
 import type {Cluster, Provider} from './provider.ts';
 import {DEFAULT_CLUSTER} from './settings.ts';
 
@@ -65,7 +65,8 @@ async function main(): Promise<void> {
     },
     down: () => provider.down(name),
     status: async () => {
-      for (const line of await provider.status(name)) console.log(`${line.what.padEnd(26)} ${line.state.padEnd(12)} ${line.detail}`);
+      for (const line of await provider.status(name))
+        console.log(`${line.what.padEnd(26)} ${line.state.padEnd(12)} ${line.detail}`);
     },
     kubeconfig: async () => console.log((await provider.open(name)).kubeconfigPath),
     logs: () => printLogs(provider, name, first),

@@ -28,7 +28,14 @@ const OLDEST_GO = [1, 26] as const;
 
 async function onPath(command: string): Promise<boolean> {
   const folders = (process.env['PATH'] ?? '').split(delimiter);
-  const found = await Promise.all(folders.map((folder) => access(join(folder, command)).then(() => true, () => false)));
+  const found = await Promise.all(
+    folders.map((folder) =>
+      access(join(folder, command)).then(
+        () => true,
+        () => false,
+      ),
+    ),
+  );
   return found.includes(true);
 }
 
@@ -56,20 +63,28 @@ export async function missingPrerequisites(): Promise<string[]> {
 /** Stops, before anything is changed, when something is missing that only a person can provide. */
 export async function requirePrerequisites(): Promise<void> {
   const problems = await missingPrerequisites();
-  if (problems.length > 0) throw new Error(`this machine is not ready; nothing was changed:\n- ${problems.join('\n- ')}`);
+  if (problems.length > 0)
+    throw new Error(`this machine is not ready; nothing was changed:\n- ${problems.join('\n- ')}`);
 }
 
 async function missingPackages(packages: readonly string[]): Promise<string[]> {
   // A package that dpkg never heard of makes it end with 1, the others are printed all the same.
   const {stdout} = await runAny('dpkg-query', ['-W', '-f', '${Package} ${db:Status-Status}\n', ...packages]);
-  const installed = new Set(stdout.split('\n').filter((line) => line.endsWith(' installed')).map((line) => line.split(' ')[0]));
+  const installed = new Set(
+    stdout
+      .split('\n')
+      .filter((line) => line.endsWith(' installed'))
+      .map((line) => line.split(' ')[0]),
+  );
   return packages.filter((name) => !installed.has(name));
 }
 
 /** Installs those of the given Debian packages that are missing. */
 export async function installPackages(packages: readonly string[] = DEBIAN_PACKAGES): Promise<void> {
   if (!(await onPath('apt-get')) || !(await onPath('dpkg-query'))) {
-    throw new Error(`apt-get is missing: this needs Debian or Ubuntu, or set CARREL_KUBECONFIG and CARREL_REGISTRY to use a cluster that exists`);
+    throw new Error(
+      `apt-get is missing: this needs Debian or Ubuntu, or set CARREL_KUBECONFIG and CARREL_REGISTRY to use a cluster that exists`,
+    );
   }
   const missing = await missingPackages(packages);
   if (missing.length === 0) return;

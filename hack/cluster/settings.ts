@@ -1,5 +1,5 @@
 import {homedir} from 'node:os';
-import {join} from 'node:path';
+import {join, resolve} from 'node:path';
 
 /** Everything these scripts take from the environment, read in one place. */
 export type Settings = {
@@ -16,8 +16,8 @@ export const DEFAULT_CLUSTER = process.env['CARREL_CLUSTER'] || 'carrel';
 
 /** Reads the settings; refuses half a description of an existing cluster. */
 export function readSettings(env: NodeJS.ProcessEnv = process.env): Settings {
-  const cache = env['CARREL_CACHE'] || join(env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'carrel');
-  const state = env['CARREL_STATE'] || '/var/lib/carrel-cluster';
+  const cache = resolve(env['CARREL_CACHE'] || join(env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'carrel'));
+  const state = resolve(env['CARREL_STATE'] || '/var/lib/carrel-cluster');
   const kubeconfig = env['CARREL_KUBECONFIG'];
   if (!kubeconfig) return {cache, state};
   const registry = env['CARREL_REGISTRY'];

@@ -66,12 +66,20 @@ function dns(layout: Layout, images: Images): unknown[] {
     name: 'coredns',
     image: images.coredns,
     args: ['-conf', '/etc/coredns/Corefile'],
-    ports: [{name: 'dns', containerPort: 53, protocol: 'UDP'}, {name: 'dns-tcp', containerPort: 53}],
+    ports: [
+      {name: 'dns', containerPort: 53, protocol: 'UDP'},
+      {name: 'dns-tcp', containerPort: 53},
+    ],
     readinessProbe: {httpGet: {path: '/ready', port: 8181}, periodSeconds: 2},
     resources: {requests: {cpu: '10m', memory: '32Mi'}, limits: {memory: '128Mi'}},
     volumeMounts: [{name: 'config', mountPath: '/etc/coredns'}],
   };
-  const spread = {maxSkew: 1, topologyKey: 'kubernetes.io/hostname', whenUnsatisfiable: 'ScheduleAnyway', labelSelector: {matchLabels: labels}};
+  const spread = {
+    maxSkew: 1,
+    topologyKey: 'kubernetes.io/hostname',
+    whenUnsatisfiable: 'ScheduleAnyway',
+    labelSelector: {matchLabels: labels},
+  };
   const pod = {
     serviceAccountName: 'coredns',
     priorityClassName: 'system-cluster-critical',
@@ -84,7 +92,11 @@ function dns(layout: Layout, images: Images): unknown[] {
     {apiVersion: 'v1', kind: 'ServiceAccount', metadata},
     ...clusterRole('system:coredns', rules, {kind: 'ServiceAccount', ...metadata}),
     {apiVersion: 'v1', kind: 'ConfigMap', metadata, data: {Corefile: COREFILE}},
-    deployment(metadata, {replicas: 2, labels, pod: {...pod, containers: [{...container, env: [{name: 'COREFILE_HASH', value: hash(COREFILE)}]}]}}),
+    deployment(metadata, {
+      replicas: 2,
+      labels,
+      pod: {...pod, containers: [{...container, env: [{name: 'COREFILE_HASH', value: hash(COREFILE)}]}]},
+    }),
     {
       apiVersion: 'v1',
       kind: 'Service',
@@ -106,7 +118,10 @@ function hash(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 12);
 }
 
-function deployment(metadata: {name: string; namespace: string}, part: {replicas: number; labels: Record<string, string>; pod: unknown}): unknown {
+function deployment(
+  metadata: {name: string; namespace: string},
+  part: {replicas: number; labels: Record<string, string>; pod: unknown},
+): unknown {
   return {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
@@ -154,7 +169,11 @@ function volumes(images: Images): unknown[] {
     ],
     volumeMounts: [{name: 'config', mountPath: '/etc/config'}],
   };
-  const pod = {serviceAccountName: metadata.name, containers: [container], volumes: [{name: 'config', configMap: {name: 'local-path-config'}}]};
+  const pod = {
+    serviceAccountName: metadata.name,
+    containers: [container],
+    volumes: [{name: 'config', configMap: {name: 'local-path-config'}}],
+  };
   const script = (line: string) => `#!/bin/sh\nset -eu\n${line}\n`;
   return [
     {apiVersion: 'v1', kind: 'Namespace', metadata: {name: VOLUME_NAMESPACE}},

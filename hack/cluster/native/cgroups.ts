@@ -17,7 +17,8 @@ export async function ensureCgroup(name: string): Promise<void> {
     // Version 2: controllers reach a child only when its parent passes them on.
     const passed = join(root, 'cgroup.subtree_control');
     if (existsSync(passed)) {
-      for (const controller of ['cpu', 'cpuset', 'memory', 'pids', 'io']) await writeFile(passed, `+${controller}`).catch(() => {});
+      for (const controller of ['cpu', 'cpuset', 'memory', 'pids', 'io'])
+        await writeFile(passed, `+${controller}`).catch(() => {});
     }
   }
 }

@@ -1,6 +1,5 @@
-import {mkdir} from 'node:fs/promises';
+import {mkdir, writeFile} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
-import {writeFile} from 'node:fs/promises';
 import type {Binaries} from '../build.ts';
 import {runAny} from '../command.ts';
 import {waitFor} from '../wait.ts';
@@ -8,7 +7,13 @@ import type {Layout} from './layout.ts';
 import {findProcess, startProcess, stopProcess} from './process.ts';
 
 /** The processes of the control plane in the order of starting. */
-export const CONTROL_PLANE = ['registry', 'etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler'] as const;
+export const CONTROL_PLANE = [
+  'registry',
+  'etcd',
+  'kube-apiserver',
+  'kube-controller-manager',
+  'kube-scheduler',
+] as const;
 
 /** The name of one of them. */
 export type ControlPlaneProcess = (typeof CONTROL_PLANE)[number];
@@ -32,7 +37,11 @@ export async function ensureControlPlaneProcess(
   const {folders} = from.binaries;
   const kubernetes = join(folders.kubernetes, name);
   const commands: Record<ControlPlaneProcess, () => string[]> = {
-    registry: () => [join(folders.registry, 'registry'), `-address=${layout.registry}`, `-folder=${join(layout.folder, 'registry')}`],
+    registry: () => [
+      join(folders.registry, 'registry'),
+      `-address=${layout.registry}`,
+      `-folder=${join(layout.folder, 'registry')}`,
+    ],
     etcd: () => [kubernetes, ...etcdArgs(layout)],
     'kube-apiserver': () => [kubernetes, ...apiserverArgs(layout), ...from.apiserverArgs],
     'kube-controller-manager': () => [kubernetes, ...controllerManagerArgs(layout)],
@@ -43,11 +52,20 @@ export async function ensureControlPlaneProcess(
     await writeFile(auditPolicy(layout), JSON.stringify(AUDIT_POLICY));
   }
   const command = commands[name]();
-  await startProcess(layout.pids, {name, namespace: layout.controlPlane.namespace, command, log: join(layout.logs, `${name}.log`)});
+  await startProcess(layout.pids, {
+    name,
+    namespace: layout.controlPlane.namespace,
+    command,
+    log: join(layout.logs, `${name}.log`),
+  });
 }
 
 /** Ends one process of the control plane. A graceful end of the API server waits for open watches, so it is bounded. */
-export async function stopControlPlaneProcess(layout: Layout, name: ControlPlaneProcess, graceMs = 5_000): Promise<void> {
+export async function stopControlPlaneProcess(
+  layout: Layout,
+  name: ControlPlaneProcess,
+  graceMs = 5_000,
+): Promise<void> {
   await stopProcess(layout.pids, name, graceMs);
 }
 
@@ -110,7 +128,11 @@ function apiserverArgs(layout: Layout): string[] {
 
 function asUser(layout: Layout, name: string): string[] {
   const kubeconfig = join(layout.pki, `${name}.conf`);
-  return [`--kubeconfig=${kubeconfig}`, `--authentication-kubeconfig=${kubeconfig}`, `--authorization-kubeconfig=${kubeconfig}`];
+  return [
+    `--kubeconfig=${kubeconfig}`,
+    `--authentication-kubeconfig=${kubeconfig}`,
+    `--authorization-kubeconfig=${kubeconfig}`,
+  ];
 }
 
 function controllerManagerArgs(layout: Layout): string[] {

@@ -33,8 +33,16 @@ export async function removeEmptyState(state: string): Promise<void> {
 /** Ends what runs in the cluster's network namespaces without being written down, for instance after a crash of `up`. */
 async function endStrays(layout: Layout): Promise<void> {
   for (const namespace of await namespacesOf(layout.prefix)) {
-    const strays = async () => (await runAny('ip', ['netns', 'pids', namespace])).stdout.split('\n').map(Number).filter((pid) => pid > 0);
+    const strays = async () =>
+      (await runAny('ip', ['netns', 'pids', namespace])).stdout
+        .split('\n')
+        .map(Number)
+        .filter((pid) => pid > 0);
     for (const pid of await strays()) sendSignal(pid, 'SIGKILL');
-    await waitFor(`end of all processes in ${namespace}`, {timeoutMs: 10_000, everyMs: 50}, async () => (await strays()).length === 0);
+    await waitFor(
+      `end of all processes in ${namespace}`,
+      {timeoutMs: 10_000, everyMs: 50},
+      async () => (await strays()).length === 0,
+    );
   }
 }

@@ -14,5 +14,11 @@ await ask('compaction', {revision: header.revision, physical: true});
 
 /** Makes etcd forget every version but the newest. */
 export async function compactEtcd(layout: Layout): Promise<void> {
-  await run('nsenter', [`--net=/run/netns/${layout.controlPlane.namespace}`, process.execPath, '--input-type=module', '-e', COMPACT]);
+  await run('nsenter', [
+    `--net=/run/netns/${layout.controlPlane.namespace}`,
+    process.execPath,
+    '--input-type=module',
+    '-e',
+    COMPACT,
+  ]);
 }

@@ -1,4 +1,4 @@
-import {copyFile, chmod, mkdir, mkdtemp, rm, symlink} from 'node:fs/promises';
+import {chmod, copyFile, mkdir, mkdtemp, rm, symlink} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
 import type {Binaries} from '../build.ts';
@@ -24,7 +24,12 @@ export async function imagePlans(binaries: Binaries): Promise<ImagePlan[]> {
   });
   const names = (await run('/bin/busybox', ['--list'])).split('\n').filter((name) => name !== '' && name !== 'busybox');
   const links = Object.fromEntries(names.map((name) => [`/bin/${name}`, 'busybox']));
-  const busybox = {repository: 'carrel-cluster/busybox', files: {'/bin/busybox': '/bin/busybox'}, links, entrypoint: ['/bin/sh']};
+  const busybox = {
+    repository: 'carrel-cluster/busybox',
+    files: {'/bin/busybox': '/bin/busybox'},
+    links,
+    entrypoint: ['/bin/sh'],
+  };
   return [single('pause'), single('coredns'), single('local-path-provisioner'), busybox];
 }
 

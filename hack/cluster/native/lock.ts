@@ -1,14 +1,21 @@
 import {mkdir, open, readFile, rm} from 'node:fs/promises';
 import {join} from 'node:path';
+import {setTimeout as delay} from 'node:timers/promises';
 import {say} from '../../progress.ts';
-import {waitFor} from '../wait.ts';
 import {startTimeOf} from './process.ts';
+
+const LONGEST_WORK_MS = 3_600_000;
 
 /** Runs `work` while no other script works on the same cluster. A lock whose owner is gone is taken over. */
 export async function withLock<T>(state: string, name: string, work: () => Promise<T>): Promise<T> {
   await mkdir(state, {recursive: true});
   const path = join(state, `${name}.lock`);
-  await waitFor(`end of the script that holds ${path}`, {timeoutMs: 3_600_000, everyMs: 500}, () => acquire(path));
+  const end = Date.now() + LONGEST_WORK_MS;
+  while (!(await acquire(path))) {
+    if (Date.now() > end)
+      throw new Error(`${path} is held for more than an hour: end the process that it names, or remove it`);
+    await delay(500);
+  }
   try {
     return await work();
   } finally {

@@ -38,8 +38,7 @@ export async function ensureSwitch(layout: Layout): Promise<void> {
   await ip('link', 'set', prefix, 'up');
 }
 
-const NO_BRIDGE_FILTER =
-  'for f in /proc/sys/net/bridge/bridge-nf-call-*; do [ -e "$f" ] && echo 0 >"$f"; done; exit 0';
+const NO_BRIDGE_FILTER = 'for f in /proc/sys/net/bridge/bridge-nf-call-*; do [ -e "$f" ] && echo 0 >"$f"; done; exit 0';
 
 async function attach(layout: Layout, end: {namespace: string; address: string; port: string}): Promise<void> {
   const {namespace, address, port} = end;
@@ -111,5 +110,8 @@ export async function removeNetwork(prefix: string): Promise<void> {
 /** The network namespaces of a slot. */
 export async function namespacesOf(prefix: string): Promise<string[]> {
   const {stdout} = await runAny('ip', ['netns', 'list']);
-  return stdout.split('\n').map((line) => line.split(' ')[0] ?? '').filter((name) => name.startsWith(`${prefix}-`));
+  return stdout
+    .split('\n')
+    .map((line) => line.split(' ')[0] ?? '')
+    .filter((name) => name.startsWith(`${prefix}-`));
 }

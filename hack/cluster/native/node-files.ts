@@ -2,7 +2,7 @@ import {existsSync} from 'node:fs';
 import {copyFile, mkdir, readFile, statfs, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
-import {type Layout, type NodeLayout} from './layout.ts';
+import type {Layout, NodeLayout} from './layout.ts';
 
 const OVERLAYFS_MAGIC = 0x794c7630;
 /** How the node sees its own folder. */
@@ -70,7 +70,11 @@ function kubeletConfig(layout: Layout, node: NodeLayout): unknown {
     containerRuntimeEndpoint: 'unix:///run/containerd/containerd.sock',
     clusterDNS: [layout.dnsAddress],
     clusterDomain: 'cluster.local',
-    authentication: {anonymous: {enabled: false}, webhook: {enabled: true}, x509: {clientCAFile: `${INSIDE}/pki/ca.crt`}},
+    authentication: {
+      anonymous: {enabled: false},
+      webhook: {enabled: true},
+      x509: {clientCAFile: `${INSIDE}/pki/ca.crt`},
+    },
     authorization: {mode: 'Webhook'},
     tlsCertFile: `${INSIDE}/pki/kubelet.crt`,
     tlsPrivateKeyFile: `${INSIDE}/pki/kubelet.key`,

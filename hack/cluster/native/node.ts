@@ -3,7 +3,7 @@ import {basename, join} from 'node:path';
 import type {Binaries} from '../build.ts';
 import {waitFor} from '../wait.ts';
 import {ensureCgroup, removeCgroups} from './cgroups.ts';
-import {type Layout, type NodeLayout} from './layout.ts';
+import type {Layout, NodeLayout} from './layout.ts';
 import {renewNodeNetwork} from './network.ts';
 import {writeNodeFiles} from './node-files.ts';
 import {ensureNodePki} from './pki.ts';
@@ -11,9 +11,13 @@ import {findProcess, firstChild, sendSignal, startProcess, stopProcess} from './
 
 const SWITCH_OFF_MS = 12_000; // node-init gives its processes ten seconds
 
-/** Switches a node on, unless it runs. Its disk (images, volumes, kubelet state) is as it was left. */
-export async function startNode(layout: Layout, node: NodeLayout, size: {binaries: Binaries; nodes: number}): Promise<void> {
-  if ((await findProcess(layout.pids, node.name)) !== undefined) return;
+/** Switches a node on, unless it runs, and says whether it did. Its disk (images, volumes, kubelet state) is as it was left. */
+export async function startNode(
+  layout: Layout,
+  node: NodeLayout,
+  size: {binaries: Binaries; nodes: number},
+): Promise<boolean> {
+  if ((await findProcess(layout.pids, node.name)) !== undefined) return false;
   await mkdir(node.folder, {recursive: true});
   await removeCgroups(node.cgroup);
   await ensureCgroup(node.cgroup);
@@ -25,7 +29,17 @@ export async function startNode(layout: Layout, node: NodeLayout, size: {binarie
   await startProcess(layout.pids, {
     name: node.name,
     namespace: node.namespace,
-    command: ['unshare', '--mount', '--pid', '--ipc', '--uts', '--fork', '--kill-child', 'bash', join(node.folder, 'node-init.sh')],
+    command: [
+      'unshare',
+      '--mount',
+      '--pid',
+      '--ipc',
+      '--uts',
+      '--fork',
+      '--kill-child',
+      'bash',
+      join(node.folder, 'node-init.sh'),
+    ],
     env: {
       NODE: node.name,
       NODE_FOLDER: node.folder,
@@ -39,6 +53,7 @@ export async function startNode(layout: Layout, node: NodeLayout, size: {binarie
     },
     log: join(layout.logs, `${node.name}-init.log`),
   });
+  return true;
 }
 
 /** Switches a node off in order: every process is asked to end first. */

@@ -23,7 +23,13 @@ export async function ensurePki(layout: Layout): Promise<void> {
     await writeFile(join(pki, 'sa.key'), pair.privateKey.export({type: 'pkcs1', format: 'pem'}), {mode: 0o600});
     await writeFile(join(pki, 'sa.pub'), pair.publicKey.export({type: 'spki', format: 'pem'}));
   }
-  const names = ['kubernetes', 'kubernetes.default', 'kubernetes.default.svc', 'kubernetes.default.svc.cluster.local', 'localhost'];
+  const names = [
+    'kubernetes',
+    'kubernetes.default',
+    'kubernetes.default.svc',
+    'kubernetes.default.svc.cluster.local',
+    'localhost',
+  ];
   const addresses = ['127.0.0.1', controlPlane.address, layout.apiServiceAddress];
   const alternatives = [...names.map((name) => `DNS:${name}`), ...addresses.map((address) => `IP:${address}`)];
   await ensureCertificate(layout, {file: 'apiserver', name: 'kube-apiserver', alternatives});
@@ -41,8 +47,15 @@ export async function ensureNodePki(layout: Layout, node: NodeLayout): Promise<v
   const alternatives = [`DNS:${node.name}`, `IP:${node.address}`];
   const subject = {file: node.name, name: `system:node:${node.name}`, group: 'system:nodes', alternatives};
   await ensureUser(layout, subject, join(own, 'kubelet.conf'));
-  const copies = [[`${node.name}.crt`, 'kubelet.crt'], [`${node.name}.key`, 'kubelet.key'], ['ca.crt', 'ca.crt'], ['kube-proxy.conf', 'kube-proxy.conf'], ['kube-router.conf', 'kube-router.conf']] as const;
-  for (const [from, to] of copies) await writeFile(join(own, to), await readFile(join(layout.pki, from)), {mode: 0o600});
+  const copies = [
+    [`${node.name}.crt`, 'kubelet.crt'],
+    [`${node.name}.key`, 'kubelet.key'],
+    ['ca.crt', 'ca.crt'],
+    ['kube-proxy.conf', 'kube-proxy.conf'],
+    ['kube-router.conf', 'kube-router.conf'],
+  ] as const;
+  for (const [from, to] of copies)
+    await writeFile(join(own, to), await readFile(join(layout.pki, from)), {mode: 0o600});
 }
 
 async function ensureCertificate(layout: Layout, subject: Subject): Promise<void> {

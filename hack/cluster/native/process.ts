@@ -1,5 +1,5 @@
 import {spawn} from 'node:child_process';
-import {openSync, closeSync} from 'node:fs';
+import {closeSync, openSync} from 'node:fs';
 import {mkdir, readFile, readlink, rm, stat, writeFile} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
 import {waitFor} from '../wait.ts';
@@ -51,7 +51,11 @@ export async function startProcess(pids: string, plan: ProcessPlan): Promise<voi
   if (startTime === undefined) throw new Error(`${plan.name} ended at once; see ${plan.log}`);
   await writeFile(join(pids, plan.name), `${pid}\n${startTime}\n${network}\n`);
   // Until nsenter has entered the namespace, the process would not be known again.
-  await waitFor(`start of ${plan.name} (see ${plan.log})`, {timeoutMs: 10_000, everyMs: 5}, async () => (await findProcess(pids, plan.name)) !== undefined);
+  await waitFor(
+    `start of ${plan.name} (see ${plan.log})`,
+    {timeoutMs: 10_000, everyMs: 5},
+    async () => (await findProcess(pids, plan.name)) !== undefined,
+  );
 }
 
 /** The number of the process if it still is the one that was started under this name. */

@@ -3,6 +3,7 @@ import {readdir} from 'node:fs/promises';
 import {join} from 'node:path';
 import {type Binaries, findBinaries} from '../build.ts';
 import {run} from '../command.ts';
+import {requirePrerequisites} from '../packages.ts';
 import type {Cluster, NodeHandle, Provider, StatusLine} from '../provider.ts';
 import type {Settings} from '../settings.ts';
 import {CONTROL_PLANE, ensureControlPlaneProcess, stopControlPlaneProcess, waitForApiServer} from './control-plane.ts';
@@ -14,7 +15,7 @@ import {isPartitioned, setNodeLink} from './network.ts';
 import {killNode, startNode, stopNode} from './node.ts';
 import {findProcess} from './process.ts';
 import {type ClusterRecord, requireLayout} from './record.ts';
-import {up, waitForNode} from './up.ts';
+import {checkOptions, up, waitForNode} from './up.ts';
 
 /** Kubernetes made of its own processes on this machine: every node in namespaces of its own. */
 export function nativeProvider(settings: Settings): Provider {
@@ -27,6 +28,8 @@ export function nativeProvider(settings: Settings): Provider {
     name: 'native',
     open,
     up: async (options) => {
+      checkOptions(options);
+      await requirePrerequisites(); // before anything is changed
       const started = await withLock(state, options.name, () => up(settings, options));
       return clusterOf(started.layout, started.record, started.binaries);
     },
@@ -50,7 +53,11 @@ export function nativeProvider(settings: Settings): Provider {
 
 function clusterOf(layout: Layout, record: ClusterRecord, binaries: Binaries): Cluster {
   const {folders} = binaries;
-  const tools = {kubectl: join(folders.kubernetes, 'kubectl'), crane: join(folders.crane, 'crane'), helm: join(folders.helm, 'helm')};
+  const tools = {
+    kubectl: join(folders.kubernetes, 'kubectl'),
+    crane: join(folders.crane, 'crane'),
+    helm: join(folders.helm, 'helm'),
+  };
   const kubectl = (args: readonly string[], stdin?: string) =>
     run(tools.kubectl, ['--kubeconfig', layout.kubeconfig, ...args], stdin === undefined ? {} : {stdin});
   const nodes = Array.from({length: record.nodes}, (_, i) => nodeLayout(layout, i + 1));
@@ -98,7 +105,7 @@ function nodeHandle(
     start: async () => {
       const since = new Date();
       await startNode(layout, node, parts);
-      await waitForNode(parts.kubectl, node.name, since);
+      await waitForNode(parts.kubectl, node, since);
     },
     partition: () => setNodeLink(layout, node, 'down'),
     heal: () => setNodeLink(layout, node, 'up'),
@@ -109,17 +116,31 @@ async function status(layout: Layout, record: ClusterRecord, cluster: Cluster): 
   const lines: StatusLine[] = [];
   for (const name of CONTROL_PLANE) {
     const pid = await findProcess(layout.pids, name);
-    lines.push({what: name, state: pid === undefined ? 'stopped' : 'running', detail: pid === undefined ? '' : `pid ${pid}`});
+    lines.push({
+      what: name,
+      state: pid === undefined ? 'stopped' : 'running',
+      detail: pid === undefined ? '' : `pid ${pid}`,
+    });
   }
   const ready = await cluster
-    .kubectl(['--request-timeout=5s', 'get', 'nodes', '-o', 'jsonpath={range .items[*]}{.metadata.name}={.status.conditions[?(@.type=="Ready")].status} {end}'])
+    .kubectl([
+      '--request-timeout=5s',
+      'get',
+      'nodes',
+      '-o',
+      'jsonpath={range .items[*]}{.metadata.name}={.status.conditions[?(@.type=="Ready")].status} {end}',
+    ])
     .catch(() => '');
   for (let i = 1; i <= record.nodes; i++) {
     const node = nodeLayout(layout, i);
     const running = (await findProcess(layout.pids, node.name)) !== undefined;
     const cut = await isPartitioned(layout, node);
     const said = new RegExp(`\\b${node.name}=(\\w+)`).exec(ready)?.[1] ?? 'not known';
-    lines.push({what: node.name, state: !running ? 'stopped' : cut ? 'partitioned' : 'running', detail: `${node.address}, Ready ${said}`});
+    lines.push({
+      what: node.name,
+      state: !running ? 'stopped' : cut ? 'partitioned' : 'running',
+      detail: `${node.address}, Ready ${said}`,
+    });
   }
   return lines;
 }

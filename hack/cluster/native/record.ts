@@ -22,7 +22,8 @@ export async function readRecord(state: string, name: string): Promise<ClusterRe
   if (text === undefined) return undefined;
   const found: Partial<ClusterRecord> = JSON.parse(text);
   const {slot, nodes, apiserverArgs = [], build = '', images = {}} = found;
-  if (slot === undefined || nodes === undefined) throw new Error(`${file(state, name)} is not readable: remove the cluster with \`down\``);
+  if (slot === undefined || nodes === undefined)
+    throw new Error(`${file(state, name)} is not readable: remove the cluster with \`down\``);
   return {slot, nodes, apiserverArgs, build, images};
 }
 
@@ -50,12 +51,15 @@ export async function findSlot(state: string): Promise<number> {
   for (let slot = 0; slot < SLOTS; slot++) {
     if (!taken.has(slot) && (await claimSlot(layoutOf(state, '', slot).prefix))) return slot;
   }
-  throw new Error(`all ${SLOTS} address ranges are in use: remove a cluster with \`node hack/cluster/main.ts down --name NAME\``);
+  throw new Error(
+    `all ${SLOTS} address ranges are in use: remove a cluster with \`node hack/cluster/main.ts down --name NAME\``,
+  );
 }
 
 /** The layout of a cluster that exists. */
 export async function requireLayout(state: string, name: string): Promise<{layout: Layout; record: ClusterRecord}> {
   const record = await readRecord(state, name);
-  if (!record) throw new Error(`there is no cluster ${name}: make it with \`node hack/cluster/main.ts up --name ${name}\``);
+  if (!record)
+    throw new Error(`there is no cluster ${name}: make it with \`node hack/cluster/main.ts up --name ${name}\``);
   return {layout: layoutOf(state, name, record.slot), record};
 }

@@ -5,7 +5,12 @@ let place: Place;
 
 beforeAll(async () => {
   place = await makePlace('network');
-  const service = {apiVersion: 'v1', kind: 'Service', metadata: {name: 'web'}, spec: {selector: {app: 'web'}, ports: [{port: 80, targetPort: 8080}]}};
+  const service = {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: {name: 'web'},
+    spec: {selector: {app: 'web'}, ports: [{port: 80, targetPort: 8080}]},
+  };
   await place.apply(
     shellPod(place, {name: 'web', node: 'n1', line: answering('hello')}),
     shellPod(place, {name: 'client', node: 'n2', line: 'sleep 3600'}),
@@ -18,7 +23,12 @@ beforeAll(async () => {
 afterAll(() => place.remove());
 
 test('two nodes are Ready, each with a runtime of its own', async () => {
-  const nodes = await place.cluster.kubectl(['get', 'nodes', '-o', 'jsonpath={range .items[*]}{.metadata.name}={.status.conditions[?(@.type=="Ready")].status} {end}']);
+  const nodes = await place.cluster.kubectl([
+    'get',
+    'nodes',
+    '-o',
+    'jsonpath={range .items[*]}{.metadata.name}={.status.conditions[?(@.type=="Ready")].status} {end}',
+  ]);
   expect(nodes).toContain('n1=True');
   expect(nodes).toContain('n2=True');
 });
@@ -26,7 +36,9 @@ test('two nodes are Ready, each with a runtime of its own', async () => {
 test('a Service answers across nodes, by its address and by its name', async () => {
   const address = await place.kubectl(['get', 'service', 'web', '-o', 'jsonpath={.spec.clusterIP}']);
   await eventually('the Service by address', () => canFetch(place, 'client', `http://${address}`));
-  await eventually('the Service by name', () => canFetch(place, 'client', `http://web.${place.namespace}.svc.cluster.local`));
+  await eventually('the Service by name', () =>
+    canFetch(place, 'client', `http://web.${place.namespace}.svc.cluster.local`),
+  );
   expect(await place.exec('client', 'wget', '-q', '-O', '-', 'http://web')).toBe('hello\n');
 });
 
@@ -47,8 +59,10 @@ test('a NetworkPolicy blocks pods of the same and of another node, and opens aga
     metadata: {name: 'closed'},
     spec: {podSelector: {matchLabels: {app: 'web'}}, policyTypes: ['Ingress']},
   };
-  const open = async () => (await canFetch(place, 'client', 'http://web')) && (await canFetch(place, 'neighbour', 'http://web'));
-  const closed = async () => !(await canFetch(place, 'client', 'http://web')) && !(await canFetch(place, 'neighbour', 'http://web'));
+  const open = async () =>
+    (await canFetch(place, 'client', 'http://web')) && (await canFetch(place, 'neighbour', 'http://web'));
+  const closed = async () =>
+    !(await canFetch(place, 'client', 'http://web')) && !(await canFetch(place, 'neighbour', 'http://web'));
   await eventually('the way before the policy', open);
   await place.apply(policy);
   await eventually('the policy to block', closed);

@@ -39,13 +39,22 @@ export async function makePlace(purpose: string): Promise<Place> {
 
 /** The image with a shell that the cluster brings along. */
 export function shellImage(cluster: Cluster): string {
-  if (cluster.busyboxImage === undefined) throw new Error('this cluster brings no busybox image: these tests need the native provider');
+  if (cluster.busyboxImage === undefined)
+    throw new Error('this cluster brings no busybox image: these tests need the native provider');
   return cluster.busyboxImage;
 }
 
 /** A pod that runs one shell line on a chosen node. */
-export function shellPod(place: Place, pod: {name: string; node?: string; line: string; more?: object; container?: object}): unknown {
-  const container = {name: 'main', image: shellImage(place.cluster), command: ['/bin/sh', '-c', pod.line], ...pod.container};
+export function shellPod(
+  place: Place,
+  pod: {name: string; node?: string; line: string; more?: object; container?: object},
+): unknown {
+  const container = {
+    name: 'main',
+    image: shellImage(place.cluster),
+    command: ['/bin/sh', '-c', pod.line],
+    ...pod.container,
+  };
   const node = pod.node === undefined ? {} : {nodeSelector: {'kubernetes.io/hostname': pod.node}};
   return {
     apiVersion: 'v1',

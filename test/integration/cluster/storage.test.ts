@@ -22,7 +22,10 @@ test('a volume of the default class outlives its pod, and belongs to the group o
     volumes: [{name: 'work', persistentVolumeClaim: {claimName: 'work'}}],
   };
   const container = {volumeMounts: [{name: 'work', mountPath: '/work'}]};
-  await place.apply(claim, shellPod(place, {name: 'writer', line: 'echo kept >/work/note && sleep 3600', more, container}));
+  await place.apply(
+    claim,
+    shellPod(place, {name: 'writer', line: 'echo kept >/work/note && sleep 3600', more, container}),
+  );
   await place.waitReady('writer');
   expect(await place.exec('writer', 'cat', '/work/note')).toBe('kept\n');
   await place.kubectl(['delete', 'pod', 'writer']);
@@ -45,5 +48,7 @@ test('an image is pulled by digest, and the node names the digest it runs', asyn
   expect(image).toMatch(/@sha256:[0-9a-f]{64}$/);
   await place.apply(shellPod(place, {name: 'digest', line: 'sleep 3600'}));
   await place.waitReady('digest');
-  expect(await place.kubectl(['get', 'pod', 'digest', '-o', 'jsonpath={.status.containerStatuses[0].imageID}'])).toBe(image);
+  expect(await place.kubectl(['get', 'pod', 'digest', '-o', 'jsonpath={.status.containerStatuses[0].imageID}'])).toBe(
+    image,
+  );
 });

@@ -87,8 +87,8 @@ const isolation = new IsolationWatch({
   ],
   check: checkIsolation,
   events: {
-    confirmed: () => supervisor.isolation(true),
-    failed: (message) => supervisor.isolation(false, message),
+    confirmed: () => supervisor.isolated(),
+    failed: (verdict, message) => supervisor.notIsolated(verdict === 'open', message),
   },
   log,
 });

@@ -75,7 +75,8 @@ export class RemoteProcess implements AgentProcess {
         return;
       case 'stderr':
         this.take('stderr', frame.data);
-        return this.keepStderr(frame.data);
+        this.keepStderr(frame.data);
+        return;
       case 'credit':
         if (frame.stream !== 'stdin') throw new ShimProtocolError('credit for its own output');
         this.inputCredit = Math.min(this.inputCredit + frame.bytes, STREAM_WINDOW);
@@ -84,15 +85,18 @@ export class RemoteProcess implements AgentProcess {
       case 'started':
         this.expect(frame.run, 'starting');
         this.phase = 'running';
-        return this.start.resolve(this);
+        this.start.resolve(this);
+        return;
       case 'startFailed':
         this.expect(frame.run, 'starting');
         this.end(undefined);
-        return this.start.reject(new StartFailed(frame.reason, frame.message));
+        this.start.reject(new StartFailed(frame.reason, frame.message));
+        return;
       case 'exited': {
         this.expect(frame.run, 'running');
         const {type: _type, run: _run, ...exit} = frame;
-        return this.end(exit);
+        this.end(exit);
+        return;
       }
     }
   }

@@ -14,7 +14,7 @@ export type Canary = {allowed: Endpoint; canary: Endpoint};
 export type IsolationEvents = {
   confirmed(): void;
   /** Not confirmed within 10 s, or open later. */
-  failed(message: string): void;
+  failed(verdict: 'open' | 'unreachable', message: string): void;
 };
 
 /** Asks until the policy holds, then once a minute for as long as the pod lives. */
@@ -44,11 +44,12 @@ export class IsolationWatch {
       } else if (verdict === 'open' && state === 'confirmed') {
         state = 'failed';
         this.events.failed(
+          'open',
           'a port that no policy allows can be reached: the NetworkPolicy was lost while the agent ran',
         );
       } else if (verdict !== 'closed' && state === 'asking' && performance.now() - startedAt > LIMIT) {
         state = 'failed';
-        this.events.failed(explain(verdict));
+        this.events.failed(verdict, explain(verdict));
       }
       const pause = state === 'asking' ? EVERY.open : EVERY[state];
       await delay(pause, undefined, {signal: this.stopping.signal}).catch(() => {});

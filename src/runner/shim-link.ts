@@ -4,8 +4,8 @@ import {createServer, type Server, type Socket} from 'node:net';
 import {
   encodeFrame,
   FrameDecoder,
+  MAX_CONTROL_PER_SECOND,
   MAX_FRAME,
-  MAX_FRAMES_PER_SECOND,
   PING,
   SHIM_VERSION,
   type ShimFrame,
@@ -142,7 +142,10 @@ class Connection {
   }
 
   private beat(): void {
-    if (performance.now() - this.heard > PING.dead) return this.close('silent');
+    if (performance.now() - this.heard > PING.dead) {
+      this.close('silent');
+      return;
+    }
     this.pings += 1;
     this.send({type: 'ping', n: this.pings});
   }
@@ -151,7 +154,7 @@ class Connection {
     this.heard = performance.now();
     try {
       for (const frame of this.decoder.push(chunk)) {
-        this.countFrame();
+        if (!('data' in frame) || frame.data.length === 0) this.countControl();
         this.handle(frame);
         if (this.closed) return;
       }
@@ -161,23 +164,30 @@ class Connection {
     }
   }
 
-  private countFrame(): void {
+  private countControl(): void {
     if (this.heard - this.second.start > 1_000) this.second = {start: this.heard, frames: 0};
     this.second.frames += 1;
-    if (this.second.frames > MAX_FRAMES_PER_SECOND) throw new ShimProtocolError('too many frames');
+    if (this.second.frames > MAX_CONTROL_PER_SECOND) throw new ShimProtocolError('too many frames');
   }
 
   private handle(frame: ShimFrame): void {
     if (!this.welcomed) {
-      if (frame.type === 'hello') return this.welcome(frame);
-      if (frame.type === 'pong' && this.nonce !== '') return this.confirm();
+      if (frame.type === 'hello') {
+        this.welcome(frame);
+        return;
+      }
+      if (frame.type === 'pong' && this.nonce !== '') {
+        this.confirm();
+        return;
+      }
       throw new ShimProtocolError(`${frame.type} before hello`);
     }
     switch (frame.type) {
       case 'pong':
         return;
       case 'terminating':
-        return this.events.terminating();
+        this.events.terminating();
+        return;
       case 'started':
       case 'startFailed':
       case 'exited':
@@ -185,7 +195,8 @@ class Connection {
       case 'stderr':
       case 'credit':
         if (this.process === undefined) throw new ShimProtocolError(`${frame.type} before a start`);
-        return this.process.receive(frame);
+        this.process.receive(frame);
+        return;
       default:
         throw new ShimProtocolError(`${frame.type} is not for a shim to send`);
     }

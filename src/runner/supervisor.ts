@@ -3,6 +3,7 @@ import type {Desired} from '../api/wire/runner.ts';
 import {cleanText, head} from '../domain/runner/clean.ts';
 import {describeExit, type Exit} from '../domain/runner/exit.ts';
 import {nextStep} from '../domain/runner/next-step.ts';
+import type {TurnResult} from '../domain/runner/outcome.ts';
 import {composePrompt, transcriptText} from '../domain/runner/prompt.ts';
 import {planRestart} from '../domain/runner/restart.ts';
 import {AgentNotStarted, startAgent} from './agent-start.ts';
@@ -45,7 +46,7 @@ export type SupervisorTools = {
 export class Supervisor {
   private readonly tools: SupervisorTools;
   private desired: Desired | undefined;
-  private isolated = false;
+  private isolation = false;
   private phase: 'down' | 'starting' | 'ready' | 'ending' | 'failed' | 'left' = 'down';
   private failure = '';
   private agent: RunningAgent | undefined;
@@ -68,13 +69,23 @@ export class Supervisor {
     this.look();
   }
 
-  isolation(holds: boolean, message = ''): void {
-    this.isolated = holds;
-    if (holds) {
-      if (this.phase === 'failed' && !this.everReady) this.phase = 'down';
-      return this.look();
+  /** The network policy holds: the agent may run. */
+  isolated(): void {
+    this.isolation = true;
+    if (this.phase === 'failed' && !this.everReady) this.phase = 'down';
+    this.look();
+  }
+
+  /** `open`: the policy does not hold, and the agent is ended; else nothing proves it yet, and the start waits. */
+  notIsolated(open: boolean, message: string): void {
+    const reason = 'NetworkNotIsolated';
+    if (!open) {
+      const findings = [{type: reason, reason, message}];
+      this.tools.reporter.report({state: 'Starting', reason, message, findings});
+      return;
     }
-    this.fail({state: 'Failed', reason: 'NetworkNotIsolated', message}, 'NetworkNotIsolated');
+    this.isolation = false;
+    this.fail({state: 'Failed', reason, message}, reason);
     this.tools.link.cut();
   }
 
@@ -94,7 +105,7 @@ export class Supervisor {
     if (desired === undefined || this.phase === 'left') return;
     this.tools.questions.answer(desired.answers);
     const wanted = desired.desired === 'Run' || desired.turn !== undefined;
-    if (this.phase === 'down' && wanted && this.isolated && !this.terminating && this.tools.link.connected) {
+    if (this.phase === 'down' && wanted && this.isolation && !this.terminating && this.tools.link.connected) {
       void this.start(desired);
     }
     const current = this.turn && {
@@ -114,14 +125,17 @@ export class Supervisor {
         this.timer = setTimeout(() => this.look(), LOOK);
         return;
       case 'interrupt':
-        return this.turn?.interrupt({by: 'request'});
+        this.turn?.interrupt({by: 'request'});
+        return;
       case 'refuse':
-        return this.refuse(step.turn, step.why);
+        this.refuse(step.turn, step.why);
+        return;
       case 'take':
         return void this.take(step.turn);
       case 'leave':
         // A start is bounded, and looks again at its end.
-        return this.phase === 'starting' ? undefined : void this.leave();
+        if (this.phase !== 'starting') void this.leave();
+        return;
     }
   }
 
@@ -141,6 +155,8 @@ export class Supervisor {
       this.phase = 'ready';
       this.everReady = true;
       this.silent = false;
+      // An agent that closes its output, or floods it with one endless message, is of no more use.
+      void agent.acp.closed.then(() => agent.process.signal('SIGKILL'));
       void agent.process.exited.then((exit) => this.agentEnded(agent, exit));
       tools.state.update((saved) => ({...saved, agentSessionId: agent.sessionId}));
       this.reportReady(agent, findings);
@@ -189,7 +205,10 @@ export class Supervisor {
     const {restart, counted} = planRestart(this.restarts, tools.now());
     // A first start that fails will fail again; one that worked before may work again.
     const again = this.everReady || known.reason === 'AgentUnresponsive';
-    if (!again || !restart) return this.fail({state: 'Failed', ...told});
+    if (!again || !restart) {
+      this.fail({state: 'Failed', ...told});
+      return;
+    }
     this.restarts = counted;
     this.phase = 'down';
     tools.reporter.report({state: 'Restarting', ...told});
@@ -261,12 +280,17 @@ export class Supervisor {
     const known: Exit = exit ?? {outOfMemory: false};
     tools.log.info({exit: known, expected}, 'the agent ended');
     tools.reporter.record({kind: 'agent_exited', data: {...known, ...(expected === undefined ? {} : {expected})}});
-    this.turn?.end(this.silent ? {kind: 'unresponsive'} : {kind: 'exited', exit: known});
+    this.turn?.end(this.turnResult(known));
     if (this.phase !== 'ready' && this.phase !== 'ending') return;
     this.phase = 'down';
     if (this.terminating || expected === 'leave') return;
     if (expected === undefined) this.planNext(known);
     this.look();
+  }
+
+  private turnResult(exit: Exit): TurnResult {
+    if (this.silent) return {kind: 'unresponsive'};
+    return this.terminating ? {kind: 'terminated'} : {kind: 'exited', exit};
   }
 
   private planNext(exit: Exit): void {
@@ -278,7 +302,10 @@ export class Supervisor {
     const report = {reason: told.reason, message: told.message, exit, ...findings};
     const {restart, counted} = planRestart(this.restarts, now());
     this.restarts = counted;
-    if (restart) return reporter.report({state: 'Restarting', ...report});
+    if (restart) {
+      reporter.report({state: 'Restarting', ...report});
+      return;
+    }
     const message = `${told.message}, for the fourth time in 10 minutes; it is not started again`;
     this.fail({state: 'Exited', ...report, message});
   }

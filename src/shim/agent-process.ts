@@ -60,7 +60,10 @@ export class AgentProcess {
   }
 
   write(data: Uint8Array): void {
-    if (this.ended || this.child.stdin.destroyed) return this.events.inputTaken(data.length);
+    if (this.ended || this.child.stdin.destroyed) {
+      this.events.inputTaken(data.length);
+      return;
+    }
     this.child.stdin.write(data, () => this.events.inputTaken(data.length));
   }
 

@@ -64,8 +64,14 @@ export class Process {
   private refuse(spec: StartSpec, error: unknown): void {
     const message = error instanceof Error ? error.message : String(error);
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    if (error instanceof FileRefused) return this.failed(spec, 'FileRefused', message);
-    if (code !== 'ENOENT' && code !== 'EACCES') return this.failed(spec, 'SpawnFailed', message);
+    if (error instanceof FileRefused) {
+      this.failed(spec, 'FileRefused', message);
+      return;
+    }
+    if (code !== 'ENOENT' && code !== 'EACCES') {
+      this.failed(spec, 'SpawnFailed', message);
+      return;
+    }
     const cause = code === 'ENOENT' ? 'it, or the interpreter that it names, does not exist' : 'it is not executable';
     this.failed(spec, 'CommandNotFound', `command ${JSON.stringify(spec.argv[0] ?? '')} cannot be started: ${cause}`);
   }

@@ -93,18 +93,23 @@ export class Shim {
         this.nonce = frame.nonce;
         return;
       case 'ping':
-        return this.send({type: 'pong', n: frame.n});
+        this.send({type: 'pong', n: frame.n});
+        return;
       case 'start':
         if (!this.terminated) void this.process.start(frame.spec);
         return;
       case 'stdin':
-        return this.process.write(frame.data);
+        this.process.write(frame.data);
+        return;
       case 'closeStdin':
-        return this.process.closeInput();
+        this.process.closeInput();
+        return;
       case 'credit':
-        return this.process.grant(frame.stream, frame.bytes);
+        this.process.grant(frame.stream, frame.bytes);
+        return;
       case 'signal':
-        return this.process.signal(frame.signal);
+        this.process.signal(frame.signal);
+        return;
       case 'shutdown':
         this.terminated = true;
         void this.process.end().then(() => this.leave());

@@ -15,8 +15,8 @@ export const STREAM_WINDOW = 262_144;
 export const MAX_DATA = 65_536;
 /** Longest frame that a sidecar accepts from a shim, and a shim from its sidecar (`start` carries files). */
 export const MAX_FRAME = {fromShim: 131_072, fromSidecar: 4_194_304} as const;
-/** A shim that sends more frames than this in a second is not one of ours. */
-export const MAX_FRAMES_PER_SECOND = 20_000;
+/** A shim that sends more frames without data than this in a second is not one of ours; data is bounded by credit. */
+export const MAX_CONTROL_PER_SECOND = 1_000;
 /** Milliseconds: a ping each `every`; silent for `dead` means unresponsive. */
 export const PING = {every: 5_000, dead: 15_000} as const;
 
@@ -87,7 +87,8 @@ export class FrameDecoder {
 
   /** The frames that are complete after `chunk`; throws `ShimProtocolError` on the first bad one. */
   push(chunk: Uint8Array): ShimFrame[] {
-    let bytes = chunk;
+    // A Buffer's slice would be a view that keeps the whole chunk alive.
+    let bytes = new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.length);
     if (this.kept.length > 0) {
       bytes = new Uint8Array(this.kept.length + chunk.length);
       bytes.set(this.kept);

@@ -32,7 +32,7 @@ export function tail(text: string, max: number): string {
 export function printableTail(output: string, max: number): string {
   const plain = cleanText(output)
     // Escape sequences first as a whole, so that no rest like `[31m` stays.
-    .replaceAll(/\u001b\[[0-?]*[ -/]*[@-~]/g, '')
+    .replaceAll(/\p{Cc}\[[0-?]*[ -/]*[@-~]/gu, '')
     .replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ')
     .trim();
   return tail(plain, max);

@@ -11,6 +11,8 @@ export type TurnResult =
   | {kind: 'refused'; code: number; message: string}
   | {kind: 'exited'; exit: Exit}
   | {kind: 'unresponsive'}
+  /** The pod was being ended. */
+  | {kind: 'terminated'}
   /** The agent did not stop within 10 s of being asked. */
   | {kind: 'killed'};
 
@@ -41,6 +43,8 @@ export function turnOutcome(seen: TurnEvidence): Outcome {
     }
     case 'unresponsive':
       return failed('agent_unresponsive', 'the process beside the agent gave no sign of life for 15 s');
+    case 'terminated':
+      return failed('pod_terminated', 'the pod was ended while the agent worked on the turn');
     case 'killed':
       return {phase: 'Interrupted', stopReason: 'Cancelled'};
     case 'refused':

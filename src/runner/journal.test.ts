@@ -1,0 +1,60 @@
+import {appendFileSync, mkdtempSync, readdirSync, rmSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import {afterEach, beforeEach, expect, test} from 'vitest';
+import type {RunnerEvent} from '../api/wire/runner.ts';
+import {Journal} from './journal.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(path.join(tmpdir(), 'carrel-journal-'));
+});
+afterEach(() => rmSync(folder, {recursive: true}));
+
+const note = (text: string): RunnerEvent => ({type: 'record', record: {time: 't', kind: 'notice', text}});
+
+test('events wait until they are acknowledged, in order, and survive the process', () => {
+  const first = new Journal(folder, 1);
+  for (const text of ['a', 'b', 'c']) first.append(note(text));
+  first.acknowledge(1, 2);
+  expect(first.batch()).toEqual({epoch: 1, from: 3, events: [note('c')]});
+  const second = new Journal(folder, 2);
+  second.append(note('d'));
+  // What was acknowledged is sent again: the gateway knows it by its number.
+  expect(second.batch()).toEqual({epoch: 1, from: 1, events: [note('a'), note('b'), note('c')]});
+  second.acknowledge(1, 3);
+  expect(second.batch()).toEqual({epoch: 2, from: 1, events: [note('d')]});
+  second.acknowledge(2, 1);
+  expect(second.isEmpty()).toBe(true);
+  expect(readdirSync(folder)).toEqual(['events-2.ndjson']);
+});
+
+test('a torn last line is no event', () => {
+  new Journal(folder, 1).append(note('whole'));
+  appendFileSync(path.join(folder, 'events-1.ndjson'), '{"n":2,"event":{"type":"rec');
+  expect(new Journal(folder, 2).batch()).toEqual({epoch: 1, from: 1, events: [note('whole')]});
+});
+
+test('a batch keeps to the sizes that the gateway takes', () => {
+  const journal = new Journal(folder, 1);
+  for (let n = 0; n < 300; n += 1) journal.append(note('x'));
+  expect(journal.batch()?.events.length).toBe(256);
+  journal.acknowledge(1, 300);
+  for (let n = 0; n < 10; n += 1) journal.append(note('y'.repeat(200_000)));
+  const batch = journal.batch();
+  expect(batch).toMatchObject({from: 301});
+  expect(JSON.stringify(batch).length).toBeLessThan(700_000);
+});
+
+test('a full journal holds the agent back until the gateway has taken some', async () => {
+  const journal = new Journal(folder, 1);
+  for (let n = 0; n < 90; n += 1) journal.append(note('z'.repeat(200_000)));
+  let room = false;
+  const waiting = journal.room().then(() => {
+    room = true;
+  });
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(room).toBe(false);
+  journal.acknowledge(1, 90);
+  await waiting;
+});

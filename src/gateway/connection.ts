@@ -13,8 +13,8 @@ export interface OpenParts {
   readonly grantTools: GrantTools;
   readonly log: Log;
   readonly random: () => string;
-  /** Aborts when the process stops. */
-  readonly stopping: AbortSignal;
+  /** Waits of requests in flight. */
+  readonly waits: Waits;
 }
 
 /** Where a request points: the namespace it names, if any, and how it came. */
@@ -39,7 +39,7 @@ export async function openConnection(
       {groups: unknown.slice(0, 8).map((g) => g.slice(0, 64)), requestId},
       'unknown tool groups were dropped',
     );
-  const signal = AbortSignal.any([closed(res), parts.stopping]);
+  const signal = parts.waits.until(res);
   return {caller, namespace, scope, whole, channel: target.channel, requestId, signal};
 }
 
@@ -60,8 +60,30 @@ export function namespaceOf(caller: Caller, named: string | undefined): string {
   return namespace;
 }
 
-function closed(res: ServerResponse): AbortSignal {
-  const gone = new AbortController();
-  res.once('close', () => gone.abort());
-  return gone.signal;
+/** One signal for each request: it aborts when the caller goes away, or all waits end because the process stops. */
+export interface Waits {
+  until(res: ServerResponse): AbortSignal;
+  end(): void;
+}
+
+/** Keep the open waits by hand: signals derived from one that lives as long as the process would pile up on it. */
+export function createWaits(): Waits {
+  const open = new Set<AbortController>();
+  let ended = false;
+  return {
+    until(res) {
+      const wait = new AbortController();
+      if (ended) wait.abort();
+      open.add(wait);
+      res.once('close', () => {
+        open.delete(wait);
+        if (!res.writableFinished) wait.abort();
+      });
+      return wait.signal;
+    },
+    end() {
+      ended = true;
+      for (const wait of open) wait.abort();
+    },
+  };
 }

@@ -7,6 +7,7 @@ import {createIdentify} from './auth/identify.ts';
 import type {ReviewToken} from './auth/token-review.ts';
 import type {GatewayCaches} from './caches.ts';
 import {createCalls} from './call.ts';
+import {createWaits} from './connection.ts';
 import {createGrants} from './grant.ts';
 import type {Allowlists} from './http/guard.ts';
 import {createKubeStore} from './kube-store.ts';
@@ -36,7 +37,7 @@ export interface GatewayParts extends Omit<ServerParts, 'listener'> {
 /** Put the gateway together and listen. */
 export async function startGateway(parts: GatewayParts): Promise<RunningServer> {
   const {client, caches, archive, clock, log} = parts;
-  const stopping = new AbortController();
+  const waits = createWaits();
   const random = () => randomBytes(10).toString('hex');
   const store = createKubeStore({client, caches});
   const authorize = createAuthorizer({client, clock});
@@ -48,14 +49,14 @@ export async function startGateway(parts: GatewayParts): Promise<RunningServer> 
     identify,
     grantTools: createGrants(caches, TOOLS),
     random,
-    stopping: stopping.signal,
+    waits,
     mcp: mcp.serve,
     rest: {calls, archive},
     maxInFlight: 2_000,
   });
   const endWaits = () => {
     parts.endWaits();
-    stopping.abort();
+    waits.end();
   };
   const server = await startServer({...parts, listener, endWaits});
   return {

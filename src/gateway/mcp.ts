@@ -60,32 +60,37 @@ export function createMcp(parts: McpParts): {serve: ServeMcp; close(): Promise<v
     async serve({req, res, body, connection}) {
       const auth: AuthInfo = {token: '', clientId: '', scopes: []};
       connections.set(auth, connection);
-      const {url = '/mcp', headers} = req;
+      const {url = '/mcp'} = req;
       // The body is parsed already, so nothing is read from the request any more.
-      await handle(
-        {method: 'POST', url, headers, auth, [Symbol.asyncIterator]: () => req[Symbol.asyncIterator]()},
-        res,
-        body,
-      );
+      const iterator = () => req[Symbol.asyncIterator]();
+      await handle({method: 'POST', url, headers: headersFor(req), auth, [Symbol.asyncIterator]: iterator}, res, body);
     },
     close: () => modern.close(),
   };
 }
 
-/** Older clients: any Accept header will do, and the reply is one JSON body (Z-003, Z-005). */
+/** What the SDK gets to see: no credential ever, and any Accept header will do (Z-005). */
+function headersFor(req: IncomingMessage): Record<string, string | string[] | undefined> {
+  const mcp = Object.entries(req.headers).filter(([name]) => name.startsWith('mcp-'));
+  const {host} = req.headers;
+  return {
+    host,
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
+    ...Object.fromEntries(mcp),
+  };
+}
+
+/** Older clients get one JSON body for each message (Z-003). */
 async function legacy(
   factory: (context: {authInfo?: AuthInfo}) => Server,
   request: Request,
   options: McpHandlerRequestOptions,
 ): Promise<Response> {
-  const headers = new Headers(request.headers);
-  headers.set('accept', 'application/json, text/event-stream');
   const transport = new WebStandardStreamableHTTPServerTransport({enableJsonResponse: true});
   const server = factory(options);
   await server.connect(transport);
-  const plain = new Request(request.url, {method: 'POST', headers, body: JSON.stringify(options.parsedBody)});
-  const response = await transport.handleRequest(plain, options);
-  return response;
+  return await transport.handleRequest(request, options);
 }
 
 function buildServer({calls, version}: McpParts, connection: Connection, lists: ListCache): Server {

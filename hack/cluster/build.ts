@@ -15,7 +15,7 @@ const FLAGS = '-trimpath -buildvcs=false -modcacherw';
 export type Binaries = {folders: Record<ComponentName, string>; root: string};
 
 /** Go's environment: its caches live under ours, so one folder holds everything that a second run needs. */
-export function goEnvironment(cache: string): Record<string, string> {
+function goEnvironment(cache: string): Record<string, string> {
   return {
     GOMODCACHE: join(cache, 'go', 'mod'),
     GOCACHE: join(cache, 'go', 'build'),

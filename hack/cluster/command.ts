@@ -1,7 +1,7 @@
 import {spawn} from 'node:child_process';
 
 /** What a command may be given beside its arguments. */
-export type CommandOptions = {
+type CommandOptions = {
   env?: Record<string, string>;
   cwd?: string;
   stdin?: string;

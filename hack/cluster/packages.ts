@@ -4,7 +4,7 @@ import {step} from '../progress.ts';
 import {run, runAny} from './command.ts';
 
 /** Debian packages that a native cluster and the image build use. */
-export const DEBIAN_PACKAGES = [
+const DEBIAN_PACKAGES = [
   'busybox-static',
   'ca-certificates',
   'conntrack',
@@ -49,7 +49,7 @@ async function goProblem(): Promise<string | undefined> {
 }
 
 /** Everything that this machine lacks and that we do not install ourselves, each with the way to get it. */
-export async function missingPrerequisites(): Promise<string[]> {
+async function missingPrerequisites(): Promise<string[]> {
   const problems: string[] = [];
   if (process.platform !== 'linux') problems.push(`this is ${process.platform}: a native cluster needs Linux`);
   if (process.getuid?.() !== 0) problems.push('not root: run the same command as root (sudo -E, or in a root shell)');

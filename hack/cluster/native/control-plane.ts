@@ -16,7 +16,7 @@ export const CONTROL_PLANE = [
 ] as const;
 
 /** The name of one of them. */
-export type ControlPlaneProcess = (typeof CONTROL_PLANE)[number];
+type ControlPlaneProcess = (typeof CONTROL_PLANE)[number];
 
 /** Metadata of every request: enough to count writes by user, verb and resource. */
 const AUDIT_POLICY = {

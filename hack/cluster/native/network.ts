@@ -13,7 +13,7 @@ const ip = (...args: string[]) => run('ip', args);
 const inside = (namespace: string, ...args: string[]) => run('ip', ['-n', namespace, ...args]);
 
 /** Whether a network namespace of this name exists. */
-export function hasNamespace(namespace: string): boolean {
+function hasNamespace(namespace: string): boolean {
   return existsSync(`/run/netns/${namespace}`);
 }
 

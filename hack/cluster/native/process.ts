@@ -8,7 +8,7 @@ import {waitFor} from '../wait.ts';
 type Identity = {pid: number; startTime: string; network: string};
 
 /** A process that outlives this script. */
-export type ProcessPlan = {
+type ProcessPlan = {
   name: string;
   /** The network namespace to run in. */
   namespace: string;

@@ -36,7 +36,7 @@ export async function writeRecord(state: string, name: string, record: ClusterRe
 }
 
 /** The names of all clusters in a state folder. */
-export async function listClusters(state: string): Promise<string[]> {
+async function listClusters(state: string): Promise<string[]> {
   const entries = await readdir(state, {withFileTypes: true}).catch(() => []);
   return entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
 }

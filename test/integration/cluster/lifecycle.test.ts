@@ -1,0 +1,88 @@
+import {existsSync} from 'node:fs';
+import {readdir, readFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {afterAll, beforeAll, expect, test} from 'vitest';
+import {type Cluster, chooseProvider, down, openCluster, up} from '../../../hack/cluster/cluster.ts';
+import {run} from '../../../hack/cluster/command.ts';
+import {readSettings} from '../../../hack/cluster/settings.ts';
+import {eventually} from './place.ts';
+
+const NAME = 'lifecycle';
+const WITHOUT_IMAGE_VOLUMES = ['--emulated-version=1.35', '--feature-gates=ImageVolume=false'];
+const folder = join(readSettings().state, NAME);
+
+let cluster: Cluster;
+let kernelNames: string;
+
+beforeAll(async () => {
+  cluster = await up({name: NAME, nodes: 1, apiserverArgs: WITHOUT_IMAGE_VOLUMES});
+  const record = JSON.parse(await readFile(join(folder, 'cluster.json'), 'utf8'));
+  kernelNames = `crl${record.slot}`;
+});
+
+afterAll(() => down(NAME));
+
+/** Everything on this machine that carries the cluster's kernel names. */
+async function traces(): Promise<string[]> {
+  const cgroups = await run('sh', ['-c', 'ls -d /sys/fs/cgroup/crl* /sys/fs/cgroup/*/crl* 2>/dev/null; true']);
+  const lists = [
+    await run('ip', ['netns', 'list']),
+    await run('ip', ['-o', 'link']),
+    cgroups,
+    await readFile('/proc/mounts', 'utf8'),
+  ];
+  const processes = (await readdir('/proc'))
+    .filter((name) => /^\d+$/.test(name))
+    .map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => ''));
+  return [...lists.join('\n').split('\n'), ...(await Promise.all(processes))].filter(
+    (line) => line.includes(kernelNames) || line.includes(`${folder}/`),
+  );
+}
+
+test('it stands beside the cluster of the other tests, in an address range of its own', async () => {
+  const other = await openCluster();
+  expect(cluster.networks?.pods).not.toBe(other.networks?.pods);
+  expect(await cluster.kubectl(['get', 'nodes', '-o', 'name'])).toBe('node/n1\n');
+});
+
+test('an API server of an older version without image volumes drops them without a word', async () => {
+  const image = cluster.busyboxImage ?? '';
+  const pod = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {name: 'dropped'},
+    spec: {
+      containers: [
+        {name: 'main', image, command: ['sleep', '1'], volumeMounts: [{name: 'runtime', mountPath: '/runtime'}]},
+      ],
+      volumes: [{name: 'runtime', image: {reference: image}}],
+    },
+  };
+  const made = JSON.parse(
+    await cluster.kubectl(
+      ['create', '--validate=false', '--dry-run=server', '-o', 'json', '-f', '-'],
+      JSON.stringify(pod),
+    ),
+  );
+  expect(JSON.stringify(made.spec.volumes ?? [])).not.toContain('reference');
+});
+
+test('after every process has died, up brings the same cluster back', async () => {
+  await cluster.kubectl(['create', 'configmap', 'kept']);
+  const pids = await readdir(join(folder, 'pid'));
+  for (const name of pids)
+    process.kill(Number((await readFile(join(folder, 'pid', name), 'utf8')).split('\n')[0]), 'SIGKILL');
+  await eventually('the end of all processes', async () =>
+    (await chooseProvider().status(NAME)).every(({state}) => state === 'stopped'),
+  );
+  cluster = await up({name: NAME});
+  expect(await cluster.kubectl(['get', 'configmap', 'kept', '-o', 'name'])).toBe('configmap/kept\n');
+  expect((await chooseProvider().status(NAME)).map(({state}) => state)).toEqual(Array(6).fill('running'));
+});
+
+test('down leaves no process, namespace, link, cgroup, mount or file', async () => {
+  expect((await traces()).length).toBeGreaterThan(0);
+  await down(NAME);
+  await eventually('no trace', async () => (await traces()).length === 0, 10_000);
+  expect(existsSync(folder)).toBe(false);
+});

@@ -51,7 +51,7 @@ async function reconcileQuestion(input: ReconcileInput<QuestionObject>): Promise
   const plan = planQuestion({question, session, turn, now});
   if (plan.create !== undefined) {
     await write.create(Turns, plan.create).catch((error: unknown) => {
-      if (!isApiError(error, 'AlreadyExists')) throw error;
+      if (!isApiError(error, 'AlreadyExists', 'NamespaceTerminating')) throw error;
     });
   }
   await writeStatus({write, resource: Questions, object: question, status: plan.status});

@@ -1,7 +1,7 @@
 import {isDeepStrictEqual} from 'node:util';
 import type {Pod} from '../api/kube-pod.ts';
 import {LABEL_AGENT, LABEL_SESSION} from '../api/meta.ts';
-import {type Outcome, soonest, wait} from '../api/outcome.ts';
+import {done, type Outcome, soonest, wait} from '../api/outcome.ts';
 import {
   type QuestionObject,
   Session,
@@ -69,8 +69,14 @@ export function sessionController(parts: SessionParts): ControllerDefinition {
         keys: (n, read) => read.of(Pods).byIndex(INDEX.node, n.metadata.name).flatMap(labelled),
       }),
     ],
-    reconcile: (input) => reconcileSession(input, parts),
+    reconcile: (input) => reconcileSession(input, parts).catch(doneWithNamespace),
   });
+}
+
+/** A namespace that is being deleted takes its sessions along: nothing can be made there, and nothing needs to be. */
+function doneWithNamespace(error: unknown): Outcome {
+  if (isApiError(error, 'NamespaceTerminating', 'NamespaceNotFound')) return done;
+  throw error;
 }
 
 /** Turns end by patches of the gateway; their Events are sent by who counts them. */

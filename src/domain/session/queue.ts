@@ -34,9 +34,11 @@ export function planQueue(seen: SessionSeen): Queue {
   const isLost = (uid: string | undefined) => lost.some((l) => l.turn.metadata.uid === uid);
   const goesOn = activeTurn !== undefined && !isLost(activeTurn.metadata.uid) && runsOn(seen, activeTurn);
   const closed = closedBecause(seen);
+  const initial = closed === undefined && wantsInitialTurn(session);
   const admission = admit({
     sessionUid: session.metadata.uid,
-    turns,
+    // The prompt gets the first number: until its turn is made, nothing else is taken.
+    turns: initial ? [] : turns,
     admitted: (status?.admitted ?? []).filter((e) => !isLost(e.uid)),
     activeUid: goesOn ? activeTurn.metadata.uid : undefined,
     lastSequence: status?.lastSequence ?? 0,
@@ -53,7 +55,6 @@ export function planQueue(seen: SessionSeen): Queue {
   const rest = withTurns.filter((w) => w !== active).map(({entry, turn}) => ({turn, entry, sequence: entry.sequence}));
   const waiting = inOrder(rest).flatMap(({turn}) => rest.filter((w) => w.turn === turn));
   const open = seen.questions.filter(isOpen);
-  const initial = closed === undefined && wantsInitialTurn(session);
   return {
     ...admission,
     active,

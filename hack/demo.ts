@@ -28,7 +28,7 @@ async function demo(environment: Environment): Promise<void> {
   const example = await renderExample(environment);
   const place = new DemoPlace(environment.cluster, 'carrel-demo');
   await step('namespace carrel-demo, without what an earlier demo left', () => place.fresh());
-  await place.kubectl(['apply', '--server-side', '-f', example]);
+  await place.kubectl(['apply', '--server-side', '-f', example, '-f', join(ROOT, 'examples/reader.yaml')]);
   await step('first turn', () => place.turnDone('first', 1));
   told('The agent answers the first prompt from the files of its workspace:', await place.response('first', 1));
   await place.turn('remembers', 'first', 'recall codeword');

@@ -31,9 +31,6 @@ const Variables = z.object({
   CARREL_DRAIN_MS: milliseconds(600_000).default(20_000),
 });
 
-/** Settings of the gateway. */
-export type GatewayConfig = ReturnType<typeof readGatewayConfig>;
-
 /** Reads and checks the environment of the gateway. */
 export function readGatewayConfig(env: NodeJS.ProcessEnv = process.env) {
   const v = readEnvironment(Variables, env);

@@ -27,6 +27,17 @@ const AUDIT_POLICY = {
   rules: [{level: 'Metadata'}],
 };
 
+/** What every process of the control plane is started with. */
+export function controlPlaneArgs(layout: Layout): Record<ControlPlaneProcess, readonly string[]> {
+  return {
+    registry: [`-address=${layout.registry}`, `-folder=${join(layout.folder, 'registry')}`],
+    etcd: etcdArgs(layout),
+    'kube-apiserver': apiserverArgs(layout),
+    'kube-controller-manager': controllerManagerArgs(layout),
+    'kube-scheduler': [...asUser(layout, 'kube-scheduler'), '--leader-elect=false'],
+  };
+}
+
 /** Starts one process of the control plane, unless it runs. */
 export async function ensureControlPlaneProcess(
   layout: Layout,
@@ -35,27 +46,16 @@ export async function ensureControlPlaneProcess(
 ): Promise<void> {
   if ((await findProcess(layout.pids, name)) !== undefined) return;
   const {folders} = from.binaries;
-  const kubernetes = join(folders.kubernetes, name);
-  const commands: Record<ControlPlaneProcess, () => string[]> = {
-    registry: () => [
-      join(folders.registry, 'registry'),
-      `-address=${layout.registry}`,
-      `-folder=${join(layout.folder, 'registry')}`,
-    ],
-    etcd: () => [kubernetes, ...etcdArgs(layout)],
-    'kube-apiserver': () => [kubernetes, ...apiserverArgs(layout), ...from.apiserverArgs],
-    'kube-controller-manager': () => [kubernetes, ...controllerManagerArgs(layout)],
-    'kube-scheduler': () => [kubernetes, ...asUser(layout, 'kube-scheduler'), '--leader-elect=false'],
-  };
+  const binary = join(name === 'registry' ? folders.registry : folders.kubernetes, name);
+  const more = name === 'kube-apiserver' ? from.apiserverArgs : [];
   if (name === 'kube-apiserver') {
     await mkdir(dirname(layout.auditLog), {recursive: true});
     await writeFile(auditPolicy(layout), JSON.stringify(AUDIT_POLICY));
   }
-  const command = commands[name]();
   await startProcess(layout.pids, {
     name,
     namespace: layout.controlPlane.namespace,
-    command,
+    command: [binary, ...controlPlaneArgs(layout)[name], ...more],
     log: join(layout.logs, `${name}.log`),
   });
 }

@@ -1,4 +1,4 @@
-import {mkdir, open, readFile, rm} from 'node:fs/promises';
+import {link, mkdir, readFile, rm, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {setTimeout as delay} from 'node:timers/promises';
 import {say} from '../../progress.ts';
@@ -26,15 +26,18 @@ export async function withLock<T>(state: string, name: string, work: () => Promi
 let told = false;
 
 async function acquire(path: string): Promise<boolean> {
-  const file = await open(path, 'wx').catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EEXIST') throw error;
-    return undefined;
-  });
-  if (file) {
-    await file.writeFile(`${process.pid} ${await startTimeOf(process.pid)}`);
-    await file.close();
-    return true;
-  }
+  // Written first and linked then: a lock is never there without its owner's name.
+  const own = `${path}.${process.pid}`;
+  await writeFile(own, `${process.pid} ${await startTimeOf(process.pid)}`);
+  const linked = await link(own, path).then(
+    () => true,
+    (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error;
+      return false;
+    },
+  );
+  await rm(own);
+  if (linked) return true;
   const [pid, startTime] = (await readFile(path, 'utf8').catch(() => '')).split(' ');
   if (pid && startTime && (await startTimeOf(Number(pid))) !== startTime) await rm(path, {force: true});
   else if (pid && !told) say(`waiting for process ${pid}, which works on the same cluster`);

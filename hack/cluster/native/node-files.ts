@@ -1,27 +1,37 @@
 import {existsSync} from 'node:fs';
-import {copyFile, mkdir, readFile, statfs, writeFile} from 'node:fs/promises';
-import {join} from 'node:path';
-import {fileURLToPath} from 'node:url';
+import {mkdir, readFile, statfs, writeFile} from 'node:fs/promises';
+import {dirname, join} from 'node:path';
 import type {Layout, NodeLayout} from './layout.ts';
 
 const OVERLAYFS_MAGIC = 0x794c7630;
 /** How the node sees its own folder. */
 const INSIDE = '/run/carrel/node';
 
-/** Writes everything that a node's components read. */
+/** The files that a node's components read, by their path in its folder. */
+export async function nodeFiles(
+  layout: Layout,
+  node: NodeLayout,
+  snapshotter: string,
+): Promise<Record<string, string>> {
+  return {
+    [`certs.d/${layout.registry}/hosts.toml`]: registryHost(layout.registry),
+    'cni/10-bridge.conflist': JSON.stringify(podNetwork(node.pods), undefined, 2),
+    'containerd.toml': containerdConfig(layout.registry, snapshotter),
+    'kubelet.yaml': JSON.stringify(kubeletConfig(layout, node), undefined, 2),
+    'resolv.conf': 'nameserver 127.0.0.1\n',
+    'node-init.sh': await readFile(new URL('node-init.sh', import.meta.url), 'utf8'),
+  };
+}
+
+/** Writes them, and makes the folders that are laid over the host's. */
 export async function writeNodeFiles(layout: Layout, node: NodeLayout): Promise<void> {
-  const folder = node.folder;
-  const hosts = join(folder, 'certs.d', layout.registry);
-  for (const path of ['lib', 'log/pods', 'log/containers', 'cni']) await mkdir(join(folder, path), {recursive: true});
-  await mkdir(hosts, {recursive: true});
+  for (const path of ['lib', 'log/pods', 'log/containers']) await mkdir(join(node.folder, path), {recursive: true});
   // An overlay cannot lie on another overlay, which is what a container's root usually is.
-  const snapshotter = (await statfs(folder)).type === OVERLAYFS_MAGIC ? 'native' : 'overlayfs';
-  await writeFile(join(hosts, 'hosts.toml'), registryHost(layout.registry));
-  await writeFile(join(folder, 'cni', '10-bridge.conflist'), JSON.stringify(podNetwork(node.pods), undefined, 2));
-  await writeFile(join(folder, 'containerd.toml'), containerdConfig(layout.registry, snapshotter));
-  await writeFile(join(folder, 'kubelet.yaml'), JSON.stringify(kubeletConfig(layout, node), undefined, 2));
-  await writeFile(join(folder, 'resolv.conf'), 'nameserver 127.0.0.1\n');
-  await copyFile(fileURLToPath(new URL('node-init.sh', import.meta.url)), join(folder, 'node-init.sh'));
+  const snapshotter = (await statfs(node.folder)).type === OVERLAYFS_MAGIC ? 'native' : 'overlayfs';
+  for (const [path, text] of Object.entries(await nodeFiles(layout, node, snapshotter))) {
+    await mkdir(dirname(join(node.folder, path)), {recursive: true});
+    await writeFile(join(node.folder, path), text);
+  }
 }
 
 function registryHost(registry: string): string {

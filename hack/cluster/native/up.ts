@@ -1,5 +1,5 @@
 import {createHash} from 'node:crypto';
-import {mkdir, readFile} from 'node:fs/promises';
+import {mkdir} from 'node:fs/promises';
 import {basename, join} from 'node:path';
 import {say, step} from '../../progress.ts';
 import {type Binaries, ensureBinaries} from '../build.ts';
@@ -9,11 +9,18 @@ import type {UpOptions} from '../provider.ts';
 import type {Settings} from '../settings.ts';
 import {waitFor} from '../wait.ts';
 import {ADDON_DEPLOYMENTS, addons} from './addons.ts';
-import {CONTROL_PLANE, ensureControlPlaneProcess, stopControlPlaneProcess, waitForApiServer} from './control-plane.ts';
+import {
+  CONTROL_PLANE,
+  controlPlaneArgs,
+  ensureControlPlaneProcess,
+  stopControlPlaneProcess,
+  waitForApiServer,
+} from './control-plane.ts';
 import {imagePlans, pushImage} from './images.ts';
 import {type Layout, layoutOf, MAX_NODES, type NodeLayout, nodeLayout} from './layout.ts';
 import {ensureControlPlaneNetwork, ensureSwitch, removeNodeNetwork, setNodeLink} from './network.ts';
 import {killNode, startNode} from './node.ts';
+import {nodeFiles} from './node-files.ts';
 import {ensurePki} from './pki.ts';
 import {type ClusterRecord, findSlot, readRecord, writeRecord} from './record.ts';
 
@@ -123,13 +130,15 @@ export function checkOptions({name, nodes}: UpOptions): void {
   }
 }
 
-/** Names everything that the running processes were made from: binaries, and the files here that hold their settings. */
-async function describeBuild(binaries: Binaries): Promise<string> {
-  const hash = createHash('sha256');
-  for (const file of ['control-plane.ts', 'images.ts', 'node-files.ts', 'node-init.sh', 'node.ts'])
-    hash.update(await readFile(new URL(file, import.meta.url)));
-  const names = Object.values(binaries.folders).map((folder) => basename(folder));
-  return [...names, `settings-${hash.digest('hex').slice(0, 16)}`].join(' ');
+/** Names everything that the running processes were made from: the binaries, and what they are told. */
+async function describeBuild(layout: Layout, binaries: Binaries): Promise<string> {
+  const told = [
+    controlPlaneArgs(layout),
+    await nodeFiles(layout, nodeLayout(layout, 1), ''),
+    await imagePlans(binaries),
+  ];
+  const hash = createHash('sha256').update(JSON.stringify(told)).digest('hex').slice(0, 16);
+  return [...Object.values(binaries.folders).map((folder) => basename(folder)), `settings-${hash}`].join(' ');
 }
 
 /** Writes down what the cluster shall be, and ends what of the running one does not fit. */
@@ -140,15 +149,16 @@ async function prepare(
 ): Promise<{layout: Layout; record: ClusterRecord}> {
   const {state} = settings;
   const old = await readRecord(state, options.name);
-  const build = await describeBuild(binaries);
+  const slot = old?.slot ?? (await findSlot(state));
+  const layout = layoutOf(state, options.name, slot);
+  const build = await describeBuild(layout, binaries);
   const record: ClusterRecord = {
-    slot: old?.slot ?? (await findSlot(state)),
+    slot,
     nodes: options.nodes ?? old?.nodes ?? 2,
     apiserverArgs: options.apiserverArgs ?? old?.apiserverArgs ?? [],
     build,
     images: old?.build === build ? old.images : {},
   };
-  const layout = layoutOf(state, options.name, record.slot);
   await writeRecord(state, options.name, record);
   await mkdir(layout.logs, {recursive: true});
   if (old && old.build !== build) {

@@ -12,9 +12,6 @@ const Variables = z.object({
   CARREL_HEALTH_PORT: port.default(PORT.health),
 });
 
-/** Settings of the archive. */
-export type ArchiveConfig = ReturnType<typeof readArchiveConfig>;
-
 /** Reads and checks the environment of the archive. */
 export function readArchiveConfig(env: NodeJS.ProcessEnv = process.env) {
   const v = readEnvironment(Variables, env);

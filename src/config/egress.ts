@@ -38,9 +38,6 @@ const Variables = z.object({
   CARREL_HEALTH_PORT: port.default(PORT.health),
 });
 
-/** Settings of the egress relay. */
-export type EgressConfig = ReturnType<typeof readEgressConfig>;
-
 /** Reads and checks the environment of the egress relay. */
 export function readEgressConfig(env: NodeJS.ProcessEnv = process.env) {
   const v = readEnvironment(Variables, env);

@@ -1,6 +1,8 @@
 import {createServer, type IncomingMessage, type Server} from 'node:http';
+import type {Socket} from 'node:net';
 import type {Duplex} from 'node:stream';
 import {PURPOSE, PURPOSE_HEADER} from '../api/wire/egress.ts';
+import type {Range} from '../domain/egress/address.ts';
 import type {CeilingEntry} from '../domain/egress/ceiling.ts';
 import type {Purpose} from '../domain/egress/rules.ts';
 import {parseTarget, type Target} from '../domain/egress/target.ts';
@@ -73,10 +75,14 @@ async function serve(parts: RelayParts, tunnels: OpenTunnels, attempt: Attempt):
   const {socket, request} = attempt;
   const purpose = purposeOf(request);
   const started = performance.now();
+  let grant: Grant | undefined;
   try {
     if (purpose === undefined)
       throw new EgressRefusal('purpose_invalid', `send ${PURPOSE_HEADER}: model or agent, once`);
-    const {grant, target, upstream, address} = await establish(parts, tunnels, {...attempt, purpose});
+    const {target, ranges} = admissible(parts, request);
+    grant = await grantOf(parts, tokenOf(request));
+    tunnels.enter(grant.podUid, socket);
+    const {upstream, address} = await dial(parts, socket, {grant, purpose, target, ranges});
     parts.metrics.tunnel(purpose, 'ok');
     parts.metrics.open(tunnels.size());
     socket.write('HTTP/1.1 200 Connection established\r\nproxy-agent: carrel\r\n\r\n');
@@ -85,40 +91,41 @@ async function serve(parts: RelayParts, tunnels: OpenTunnels, attempt: Attempt):
     const facts = {...whose(grant), purpose, host: target.host, port: target.port, address, ...count};
     parts.log.info({...facts, seconds: Math.round(performance.now() - started) / 1_000}, 'tunnel closed');
   } catch (error) {
-    refuse(parts, attempt, {error, purpose});
+    refuse(parts, attempt, {error, purpose, grant});
   } finally {
     parts.metrics.open(tunnels.size());
   }
 }
 
-interface Established {
-  readonly grant: Grant;
-  readonly target: Target;
-  readonly upstream: Awaited<ReturnType<typeof connectFirst>>['socket'];
-  readonly address: string;
-}
-
-async function establish(
-  parts: RelayParts,
-  tunnels: OpenTunnels,
-  attempt: Attempt & {purpose: Purpose},
-): Promise<Established> {
-  const {request, socket, purpose} = attempt;
+function admissible(parts: RelayParts, request: IncomingMessage): {target: Target; ranges: readonly Range[]} {
   const target = parseTarget(request.url ?? '');
   if (target === undefined)
     throw new EgressRefusal('target_invalid', 'CONNECT takes name:port, IPv4:port or [IPv6]:port');
   const cluster = parts.cluster();
-  if (!cluster.known) throw new EgressRefusal('not_ready', `the relay does not know its cluster yet: ${cluster.why}`);
-  const grant = await grantOf(parts, tokenOf(request));
-  tunnels.enter(grant.podUid, socket);
-  const ceiling = {cluster: cluster.ranges, allowed: parts.allowPrivate};
-  const addresses = await routeTo({grant, purpose, target}, {resolve: parts.resolve, ceiling});
+  if (cluster.known) return {target, ranges: cluster.ranges};
+  throw new EgressRefusal('not_ready', `the relay does not know its cluster yet: ${cluster.why}`);
+}
+
+interface Wanted {
+  readonly grant: Grant;
+  readonly purpose: Purpose;
+  readonly target: Target;
+  readonly ranges: readonly Range[];
+}
+
+async function dial(
+  parts: RelayParts,
+  socket: Duplex,
+  {ranges, ...wanted}: Wanted,
+): Promise<{upstream: Socket; address: string}> {
+  const ceiling = {cluster: ranges, allowed: parts.allowPrivate};
+  const addresses = await routeTo(wanted, {resolve: parts.resolve, ceiling});
   const gone = new AbortController();
   socket.once('close', () => gone.abort());
   if (socket.destroyed) gone.abort();
   const limits = {timeoutMs: parts.limits.connectMs, signal: gone.signal};
-  const {socket: upstream, address} = await connectFirst(addresses, target.port, limits);
-  return {grant, target, upstream, address};
+  const {socket: upstream, address} = await connectFirst(addresses, wanted.target.port, limits);
+  return {upstream, address};
 }
 
 function purposeOf(request: IncomingMessage): Purpose | undefined {
@@ -135,21 +142,27 @@ function tokenOf(request: IncomingMessage): string {
 
 const HEADERS = {'content-type': 'application/json', 'proxy-agent': 'carrel', connection: 'close'} as const;
 
-function refuse(
-  {log, metrics}: RelayParts,
-  attempt: Attempt,
-  {error, purpose}: {error: unknown; purpose: Purpose | undefined},
-): void {
+interface Failed {
+  readonly error: unknown;
+  readonly purpose: Purpose | undefined;
+  readonly grant: Grant | undefined;
+}
+
+function refuse({log, metrics}: RelayParts, attempt: Attempt, {error, purpose, grant}: Failed): void {
   const {socket, request} = attempt;
   const known =
     error instanceof EgressRefusal ? error : new EgressRefusal('internal', 'an error of the relay; its log says more');
   metrics.tunnel(purpose ?? 'none', known.code);
   const cause = error instanceof EgressRefusal ? error.cause : error;
   const detail = cause instanceof Error ? {cause: cause.message} : {};
-  log.warn(
-    {target: (request.url ?? '').slice(0, 300), purpose, code: known.code, reason: known.message, ...detail},
-    'tunnel refused',
-  );
+  const facts = {
+    target: (request.url ?? '').slice(0, 300),
+    purpose,
+    code: known.code,
+    reason: known.message,
+    ...detail,
+  };
+  log.warn({...(grant === undefined ? {} : whose(grant)), ...facts}, 'tunnel refused');
   const body = text(known.code, known.message);
   const headers: Record<string, string | number> = {...HEADERS, 'content-length': Buffer.byteLength(body)};
   if (known.status === 407) headers['proxy-authenticate'] = 'Bearer';

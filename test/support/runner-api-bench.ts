@@ -10,7 +10,6 @@ import {listen} from '../../src/http/listen.ts';
 import {createCaches} from '../../src/kube/cache.ts';
 import {createClient} from '../../src/kube/client.ts';
 import {type Clock, systemClock} from '../../src/kube/clock.ts';
-import {Questions, Sessions, Turns} from '../../src/kube/kinds.ts';
 import type {Caches} from '../../src/kube/ports.ts';
 import {type FakeApi, startFakeApi} from './fake-api.ts';
 import {keptLog} from './log.ts';
@@ -145,6 +144,3 @@ function openStream(url: string, token: string): Promise<OpenStream> {
     outgoing.end();
   });
 }
-
-/** The resources that runner tests put. */
-export const resources = {Sessions, Turns, Questions};

@@ -1,5 +1,6 @@
 import {readFileSync} from 'node:fs';
 import path from 'node:path';
+import {fileURLToPath} from 'node:url';
 import {test as base, describe, expect, vi} from 'vitest';
 import type {Launch} from '../src/api/launch.ts';
 import {RunnerBench} from './support/runner-bench.ts';
@@ -23,7 +24,7 @@ const alive = (pid: number): boolean => {
   }
 };
 
-describe.concurrent('runner and shim as processes', {timeout: 60_000}, () => {
+describe.concurrent('runner and shim as processes', {timeout: 150_000}, () => {
   test('answers a turn, then a second one that needs the memory of the first', async ({bench}) => {
     const {gateway} = bench;
     await bench.start('normal', {instructions: 'Be kind.'});
@@ -194,7 +195,7 @@ describe.concurrent('runner and shim as processes', {timeout: 60_000}, () => {
     const question = await gateway.find('question');
     bench.runner?.kill('SIGKILL');
     await bench.exit(bench.runner);
-    await vi.waitFor(() => expect(alive(child)).toBe(false), {timeout: 10_000});
+    await vi.waitFor(() => expect(alive(child)).toBe(false), {timeout: 60_000});
     bench.startRunner();
     expect(await gateway.finished(3)).toMatchObject({phase: 'Failed', error: {code: 'outcome_unknown'}});
     expect(await gateway.find('withdrawn')).toMatchObject({requestId: question.requestId});
@@ -223,9 +224,26 @@ describe.concurrent('runner and shim as processes', {timeout: 60_000}, () => {
     await gateway.find('report', (event) => event.state === 'Ready');
     gateway.refuseWith = 503;
     gateway.turn(1, 'say later');
-    await vi.waitFor(() => expect(bench.log).toContain('events wait for the gateway'), {timeout: 10_000});
+    await vi.waitFor(() => expect(bench.log).toContain('events wait for the gateway'), {timeout: 60_000});
     gateway.refuseWith = undefined;
     expect(await gateway.finished(1)).toMatchObject({phase: 'Completed', response: 'later'});
+  });
+
+  test('the scripted agent lists the tools through the loopback endpoint, and is Ready without a finding', async ({
+    bench,
+  }) => {
+    const {gateway} = bench;
+    const agent = fileURLToPath(new URL('../examples/agents/scripted/main.ts', import.meta.url));
+    await bench.start('', {command: [process.execPath, agent]});
+    const ready = await gateway.find('report', (event) => event.state === 'Ready');
+    expect(ready).toMatchObject({agent: {capabilities: expect.arrayContaining(['mcp.http'])}, findings: []});
+    gateway.turn(1, 'tools');
+    expect((await gateway.finished(1)).response).toContain('get_session');
+    gateway.turn(2, 'crash');
+    expect(await gateway.finished(2)).toMatchObject({phase: 'Failed', error: {code: 'agent_exited'}});
+    gateway.turn(3, 'say back again');
+    expect((await gateway.finished(3)).response).toContain('back again');
+    expect(gateway.events.some(({event}) => event.type === 'report' && event.conversation === 'Resumed')).toBe(true);
   });
 
   test('Stop ends the agent in good order, then its container, then the runner', async ({bench}) => {
@@ -254,7 +272,7 @@ describe.concurrent('runner and shim as processes', {timeout: 60_000}, () => {
   });
 });
 
-describe.concurrent('agents that cannot be used', {timeout: 60_000}, () => {
+describe.concurrent('agents that cannot be used', {timeout: 150_000}, () => {
   test.for<[name: string, mode: string, change: Partial<Launch>, reason: string, message: RegExp]>([
     ['exits at once', 'exit', {}, 'AgentExited', /code 7.*error: no model configured/],
     ['is no ACP agent', 'not-acp', {}, 'AgentNotAcp', /Welcome to the shell!/],

@@ -7,9 +7,8 @@ import type {Log} from './loopback/ports.ts';
 /** Longest pause in milliseconds while the pod is not bound to its Session yet: the start of an agent waits for it. */
 const EARLY = 200;
 
-/** Keeps the latest desired document of this pod. */
+/** Watches the desired document of this pod. */
 export class DesiredWatch {
-  latest: Desired | undefined;
   private readonly podUid: string;
   private readonly gateway: GatewayClient;
   private readonly log: Log;
@@ -30,9 +29,14 @@ export class DesiredWatch {
     while (!signal.aborted) {
       let early = false;
       try {
+        // Numbers are those of one stream: another replica may have seen less, or count from elsewhere. Its first document
+        // is taken as it is; the same turn is never taken twice, and a stop names its turn.
+        let generation = 0;
         for await (const line of this.gateway.desired(signal)) {
           failures = 0;
-          if (!('ping' in line)) this.take(line);
+          if ('ping' in line || line.generation < generation) continue;
+          generation = line.generation;
+          this.take(line);
         }
       } catch (error) {
         if (signal.aborted) break;
@@ -58,8 +62,6 @@ export class DesiredWatch {
       this.log.warn({podUid: desired.podUid}, 'a document for another pod was ignored');
       return;
     }
-    if (this.latest !== undefined && desired.generation < this.latest.generation) return;
-    this.latest = desired;
     this.onChange(desired);
   }
 }

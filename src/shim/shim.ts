@@ -1,6 +1,6 @@
 import {connect, type Socket} from 'node:net';
 import {setTimeout as delay} from 'node:timers/promises';
-import {encodeFrame, FrameDecoder, MAX_FRAME, SHIM_VERSION, type ShimFrame} from '../api/wire/shim.ts';
+import {dataHeader, encodeFrame, FrameDecoder, MAX_FRAME, SHIM_VERSION, type ShimFrame} from '../api/wire/shim.ts';
 import {Process, type ShimFolders} from './process.ts';
 
 /** Milliseconds between two dials: the sidecar may listen up to a second after this process runs. */
@@ -84,7 +84,16 @@ export class Shim {
   }
 
   private send(frame: ShimFrame): void {
-    if (this.socket?.writable === true) this.socket.write(encodeFrame(frame));
+    const {socket} = this;
+    if (socket?.writable !== true) return;
+    if (!('data' in frame)) {
+      socket.write(encodeFrame(frame));
+      return;
+    }
+    socket.cork();
+    socket.write(dataHeader(frame.type, frame.data.length));
+    socket.write(frame.data);
+    socket.uncork();
   }
 
   private receive(frame: ShimFrame): void {

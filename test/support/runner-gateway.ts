@@ -75,6 +75,7 @@ export class RunnerGateway {
     if (request.url === '/runner/v1/context') return void response.end(JSON.stringify({records: this.records}));
     let body = '';
     for await (const chunk of request) body += String(chunk);
+    if (request.url === '/mcp') return void answerMcp(response, body);
     const batch = EventBatch.parse(JSON.parse(body));
     const before = this.acked.get(batch.epoch) ?? 0;
     if (batch.from > before + 1) throw new Error(`gap: ${batch.from} after ${before}`);
@@ -87,6 +88,18 @@ export class RunnerGateway {
     for (const wake of this.waits) wake();
     this.waits.clear();
   }
+}
+
+/** One tool, so that an agent has something to list. */
+function answerMcp(response: ServerResponse, body: string): void {
+  const {id, method}: {id: number; method: string} = JSON.parse(body);
+  const tools = [{name: 'get_session', description: 'x', inputSchema: {type: 'object'}}];
+  const result =
+    method === 'tools/list'
+      ? {tools}
+      : {protocolVersion: '2025-11-25', capabilities: {tools: {}}, serverInfo: {name: 'test', version: '1'}};
+  response.setHeader('content-type', 'application/json');
+  response.end(JSON.stringify({jsonrpc: '2.0', id, result}));
 }
 
 function isType<T extends RunnerEvent['type']>(event: RunnerEvent, type: T): event is Extract<RunnerEvent, {type: T}> {

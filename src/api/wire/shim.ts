@@ -68,10 +68,21 @@ export function encodeFrame(frame: ShimFrame): Uint8Array {
   return join(CONTROL, new TextEncoder().encode(JSON.stringify(frame)));
 }
 
+/** The bytes before the data of a data frame: written before it, so that the data is not copied. */
+export function dataHeader(stream: StreamName, length: number): Uint8Array {
+  return header(STREAMS[stream], length);
+}
+
+function header(type: number, length: number): Uint8Array {
+  const bytes = new Uint8Array(HEADER);
+  new DataView(bytes.buffer).setUint32(0, length + 1);
+  bytes[4] = type;
+  return bytes;
+}
+
 function join(type: number, payload: Uint8Array): Uint8Array {
   const bytes = new Uint8Array(HEADER + payload.length);
-  new DataView(bytes.buffer).setUint32(0, payload.length + 1);
-  bytes[4] = type;
+  bytes.set(header(type, payload.length));
   bytes.set(payload, HEADER);
   return bytes;
 }

@@ -1,6 +1,6 @@
-import {mkdir, readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {down} from './cluster/cluster.ts';
+import {renderExample} from './demo/example.ts';
 import {DemoPlace} from './demo/place.ts';
 import {printTranscript} from './demo/transcript.ts';
 import {type Environment, prepare, TEST_VALUES} from './environment.ts';
@@ -25,7 +25,7 @@ if (args.includes('--down')) {
 
 /** The whole story: answer from the workspace, memory, a tool, a question, the transcript. */
 async function demo(environment: Environment): Promise<void> {
-  const example = await renderExample(environment);
+  const example = await renderExample(environment.images);
   const place = new DemoPlace(environment.cluster, 'carrel-demo');
   await step('namespace carrel-demo, without what an earlier demo left', () => place.fresh());
   await place.kubectl(['apply', '--server-side', '-f', example, '-f', join(ROOT, 'examples/reader.yaml')]);
@@ -47,20 +47,6 @@ async function demo(environment: Environment): Promise<void> {
   told('With the answer it goes on:', await place.response('first', 3));
   await step('transcript', () => printTranscript(environment.cluster, place, 'first'));
   lookAround(environment);
-}
-
-/** Fills the image digests into the example and leaves it where people can use it. */
-async function renderExample({images}: Environment): Promise<string> {
-  const template = await readFile(join(ROOT, 'examples/first-session.yaml'), 'utf8');
-  const values: Record<string, string> = {
-    SCRIPTED_AGENT_IMAGE: images.scriptedAgent,
-    WORKSPACE_IMAGE: images.workspace,
-  };
-  const text = template.replaceAll(/\$\{([A-Z_]+_IMAGE)\}/g, (whole, name: string) => values[name] ?? whole);
-  const file = join(ROOT, 'dist/first-session.yaml');
-  await mkdir(join(ROOT, 'dist'), {recursive: true});
-  await writeFile(file, text);
-  return file;
 }
 
 function told(what: string, text: string): void {

@@ -1,3 +1,4 @@
+import {dirname} from 'node:path';
 import {parseArgs} from 'node:util';
 import {chooseProvider} from './cluster.ts';
 import {run} from './command.ts';
@@ -9,6 +10,7 @@ const USAGE = `node hack/cluster/main.ts VERB [--name NAME]
   down                                               remove it without a trace
   status                                             processes and nodes
   kubeconfig                                         path of the kubeconfig
+  env                                                settings for a shell: eval "$(npm run --silent cluster -- env)"
   logs [COMPONENT]                                   log files, or the end of one
   node stop|start|kill|partition|heal NAME
   apiserver stop|start|kill`;
@@ -42,6 +44,12 @@ function describe(cluster: Cluster): void {
   registry: ${cluster.registry}${cluster.auditLogPath === undefined ? '' : `\n  audit:    ${cluster.auditLogPath}`}`);
 }
 
+/** Words for `eval`: kubectl and helm of the cluster's version come first on the PATH. */
+function shellSettings({kubeconfigPath, tools}: Cluster): string {
+  const folders = [...new Set([dirname(tools.kubectl), dirname(tools.helm)])];
+  return `export KUBECONFIG='${kubeconfigPath}' PATH='${folders.join(':')}':"$PATH"`;
+}
+
 async function printLogs(provider: Provider, name: string, component: string | undefined): Promise<void> {
   const files = await provider.logs(name);
   if (component === undefined) {
@@ -69,6 +77,7 @@ async function main(): Promise<void> {
         console.log(`${line.what.padEnd(26)} ${line.state.padEnd(12)} ${line.detail}`);
     },
     kubeconfig: async () => console.log((await provider.open(name)).kubeconfigPath),
+    env: async () => console.log(shellSettings(await provider.open(name))),
     logs: () => printLogs(provider, name, first),
     node: async () => (await provider.open(name)).node(second)[oneOf(NODE_VERBS, first)](),
     apiserver: async () => (await provider.open(name)).apiserver[oneOf(APISERVER_VERBS, first)](),

@@ -16,6 +16,9 @@ const AuditLine = z.object({
 /** Verbs that write. */
 const WRITES = new Set(['create', 'update', 'patch', 'delete', 'deletecollection']);
 
+/** Leases and reviews belong to no namespace of a session; they are printed apart. */
+const APART = /^leases$|reviews$/;
+
 /** Writes of controller and gateway in a span of time, told apart by what the budgets count. */
 export interface Writes {
   /** Objects of ours and of Kubernetes, without Events, Leases and reviews. */
@@ -27,7 +30,7 @@ export interface Writes {
   detail: Record<string, number>;
 }
 
-/** Counts the writes of these users from the audit log, from `from` until `to` (milliseconds since the epoch). */
+/** Counts the writes of these users in one namespace, from `from` until `to` (milliseconds since the epoch). */
 export async function countWrites(
   log: string,
   users: readonly string[],
@@ -40,6 +43,7 @@ export async function countWrites(
     if (!line.success || line.data.stage !== 'ResponseComplete' || !users.includes(line.data.user.username)) continue;
     const at = Date.parse(line.data.requestReceivedTimestamp);
     if (at < span.from || at >= span.to || !WRITES.has(line.data.verb)) continue;
+    if (!APART.test(line.data.objectRef?.resource ?? '') && line.data.objectRef?.namespace !== span.namespace) continue;
     count(writes, line.data.verb, line.data.objectRef);
   }
   return writes;

@@ -48,11 +48,12 @@ async function writesOfOneSession(): Promise<void> {
   await place.kubectl(['delete', 'sessions.carrel.dev/count', '--wait=true', '--timeout=60s']);
   await place.kubectl(['wait', 'pods', '--all', '--for=delete', '--timeout=60s']);
   const end = Date.now();
+  const {namespace} = place;
   const first = add(
-    await countWrites(log, users, {from, to: turn}),
-    await countWrites(log, users, {from: deletion, to: end}),
+    await countWrites(log, users, {from, to: turn, namespace}),
+    await countWrites(log, users, {from: deletion, to: end, namespace}),
   );
-  const further = await countWrites(log, users, {from: turn, to: deletion});
+  const further = await countWrites(log, users, {from: turn, to: deletion, namespace});
   figure('API writes per session, create to gone', first.objects + first.events, 'at most 12 with at most 3 Events');
   figure('  of them Events', first.events, 'at most 3');
   figure('  Leases, reviews in that time', `${first.leases}, ${first.reviews}`, 'printed apart');

@@ -26,7 +26,9 @@ export async function observeSession(
   const status = session.status;
   const key = within(namespace, name);
   const pod = await podOf(session, read, live);
-  const agent = read.of(Agents).get({namespace, name: session.spec.agent});
+  const agentRef = {namespace, name: session.spec.agent};
+  // Both may have been applied in one go: the caches of two kinds do not keep step, and "not found" alarms people.
+  const agent = read.of(Agents).get(agentRef) ?? (await live.find(Agents, agentRef));
   const published = await revision(agent?.status?.publishedRevision, {namespace, read, live});
   const current = await revision(status?.revision, {namespace, read, live});
   return {

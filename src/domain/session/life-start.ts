@@ -2,6 +2,7 @@ import {wholeSeconds} from '../../api/condition-list.ts';
 import {done, stalled, wait} from '../../api/outcome.ts';
 import {identityOf} from './identity.ts';
 import {deletePod, fail, type Life, type LifeRule, type LifeSeen} from './life.ts';
+import type {RevisionChoice} from './seen.ts';
 import type {Step} from './steps.ts';
 import {happenedSince, type LifeStep, stepsWithin, withStep} from './timeline.ts';
 import {volumeClaimName} from './volume.ts';
@@ -76,16 +77,23 @@ function attemptToMake(life: LifeSeen): Life | undefined {
   return life.seen.pod.kind === 'Present' ? undefined : newAttempt(life);
 }
 
+/** Nothing to run: the Agent, once it is judged or changed, wakes the Session. */
+function blocked(choice: Exclude<RevisionChoice, {kind: 'Found'}>, changes: Life['changes']): Life {
+  const base: Pick<Life, 'phase' | 'steps' | 'changes'> = {phase: 'Pending', steps: [], changes};
+  const {message} = choice;
+  if (choice.kind === 'Unjudged') {
+    return {...base, ready: {status: 'False', reason: 'Pending', message}, outcome: done};
+  }
+  const {reason} = choice;
+  return {...base, ready: {status: 'False', reason, message}, stalled: true, outcome: stalled(reason)};
+}
+
 /** Write the number of the next attempt, and what it runs; its pod is made by the next look. */
 function newAttempt(life: LifeSeen, step?: LifeStep, note?: string): Life {
   const {seen, status} = life;
   const {choice, session} = seen;
   const timeline = step === undefined ? status.timeline : withStep(status.timeline, step, seen.now, note);
-  if (choice.kind === 'Blocked') {
-    const {reason, message} = choice;
-    const changes = {pod: undefined, timeline};
-    return {phase: 'Pending', ready: {status: 'False', reason, message}, stalled: true, steps: [], changes, outcome: stalled(reason)};
-  }
+  if (choice.kind !== 'Found') return blocked(choice, {pod: undefined, timeline});
   const {revision} = choice;
   const attempt = (status.attempt ?? 0) + 1;
   const fresh = seen.volume !== 'Present';

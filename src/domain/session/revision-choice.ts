@@ -21,8 +21,10 @@ export function chooseRevision({session, agent, published}: ChoiceSeen): Revisio
   }
   const wanted = agent.status?.publishedRevision;
   if (wanted === undefined) {
-    const why = agent.status?.conditions?.find((c) => c.type === 'Ready')?.message ?? 'it was not judged yet';
-    return {kind: 'Blocked', reason: 'AgentNotPublished', message: `Agent ${name} has no published revision: ${why}`};
+    const judged = agent.status?.conditions?.find((c) => c.type === 'Ready');
+    if (judged === undefined) return {kind: 'Unjudged', message: `Agent ${name} is being published`};
+    const message = `Agent ${name} has no published revision: ${judged.message}`;
+    return {kind: 'Blocked', reason: 'AgentNotPublished', message};
   }
   const revision = published === undefined ? undefined : checkedRevision(published);
   if (revision === undefined) {

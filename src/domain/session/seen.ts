@@ -12,7 +12,9 @@ export interface NamedRevision {
 /** What a new attempt would run, or why there is nothing to run. */
 export type RevisionChoice =
   | {kind: 'Found'; revision: NamedRevision}
-  | {kind: 'Blocked'; reason: 'AgentNotFound' | 'AgentNotPublished' | 'ModelNotAllowed'; message: string};
+  | {kind: 'Blocked'; reason: 'AgentNotFound' | 'AgentNotPublished' | 'ModelNotAllowed'; message: string}
+  /** The Agent is so new that nobody has judged it: a moment later there is an answer. */
+  | {kind: 'Unjudged'; message: string};
 
 /** The pod that `status.pod` names. `Gone` is confirmed by a live read; `None` means that no pod is recorded. */
 export type PodSeen = {kind: 'None'} | {kind: 'Gone'; name: string; uid: string} | {kind: 'Present'; pod: Pod};

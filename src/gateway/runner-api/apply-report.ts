@@ -51,7 +51,7 @@ export function runnerStatus(
   report: Report,
   past: {podUid: string; epoch: number; before: RunnerStatus | undefined; now: Date},
 ): RunnerStatus {
-  const {type: _type, agentSessionId, conversation, agent, exit, ...rest} = report;
+  const {type: _type, agentSessionId, conversation, agent, exit, findings, ...rest} = report;
   const {before, podUid, epoch} = past;
   const samePod = before?.podUID === podUid;
   return {
@@ -62,6 +62,7 @@ export function runnerStatus(
     conversation: conversation ?? (samePod ? before?.conversation : undefined),
     agent: agent ?? before?.agent,
     exit: exit === undefined ? undefined : {...exit, code: inByte(exit.code)},
+    findings: findings === undefined || findings.length === 0 ? undefined : findings,
     reportedAt: wholeSeconds(past.now),
   };
 }

@@ -302,10 +302,11 @@ describe('events of a runner', () => {
     await start();
     await post([
       {type: 'report', state: 'Starting'},
-      {type: 'report', state: 'Ready', agentSessionId: 'c1', conversation: 'New'},
+      {type: 'report', state: 'Ready', agentSessionId: 'c1', conversation: 'New', findings: []},
     ]);
     const written = bench.api.get(Sessions, ref('one'));
     expect(written?.status?.runner).toMatchObject({podUID: POD_UID, epoch: 1, state: 'Ready', agentSessionId: 'c1'});
+    expect(JSON.stringify(written?.status?.runner)).not.toContain('findings');
     await post([{type: 'report', state: 'Ready', agentSessionId: 'c1', conversation: 'New'}], 3);
     expect(bench.api.get(Sessions, ref('one'))?.metadata.resourceVersion).toBe(written?.metadata.resourceVersion);
     await post([{type: 'report', state: 'Exited', exit: {code: 1}}], 4);

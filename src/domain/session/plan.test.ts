@@ -1,0 +1,633 @@
+import {describe, expect, it} from 'vitest';
+import {
+  ago,
+  NOW,
+  POD_UID,
+  pod,
+  question,
+  READY,
+  revisionData,
+  SESSION_UID,
+  seen,
+  seenWithPod,
+  session,
+  turn,
+} from '../../../test/support/session-objects.ts';
+import type {SessionStatus, TurnStatus} from '../../api/v1alpha1/index.ts';
+import {planSession} from './plan.ts';
+import type {SessionSeen} from './seen.ts';
+
+const gone: SessionSeen['pod'] = {kind: 'Gone', name: 'carrel-one-5e551011-1', uid: POD_UID};
+const going = {kind: 'Present' as const, pod: pod({phase: 'Running'}, {metadata: {deletionTimestamp: ago(1)}})};
+const running = {phase: 'Running', sequence: 1, sessionUID: SESSION_UID, podUID: POD_UID} as const satisfies TurnStatus;
+const queued = (sequence: number) => ({phase: 'Queued', sequence, sessionUID: SESSION_UID}) as const satisfies TurnStatus;
+const entry = (name: string, sequence: number) => ({name, uid: `uid-${name}`, sequence});
+const works: SessionStatus = {
+  phase: 'Running',
+  activeTurn: entry('first', 1),
+  admitted: [entry('first', 1)],
+  lastSequence: 1,
+  idleSince: undefined,
+};
+const scheduled = (seconds: number) => [{type: 'PodScheduled', status: 'True', lastTransitionTime: ago(seconds)}];
+const unready: SessionStatus = {phase: 'Starting', runner: undefined, idleSince: undefined};
+const pulls = (seconds: number, waiting: {reason: string; message?: string}) => ({
+  kind: 'Present' as const,
+  pod: pod({
+    phase: 'Pending',
+    conditions: scheduled(seconds),
+    containerStatuses: [{name: 'agent', image: '', imageID: '', ready: false, restartCount: 0, state: {waiting}}],
+  }),
+});
+const agentRuns = (seconds: number) => ({
+  kind: 'Present' as const,
+  pod: pod({
+    phase: 'Running',
+    conditions: scheduled(seconds + 1),
+    containerStatuses: [
+      {name: 'agent', image: '', imageID: '', ready: true, restartCount: 0, state: {running: {startedAt: ago(seconds)}}},
+    ],
+  }),
+});
+const agentEnded = (exitCode: number, reason?: string) => ({
+  kind: 'Present' as const,
+  pod: pod({
+    phase: 'Failed',
+    containerStatuses: [
+      {name: 'agent', image: '', imageID: '', ready: false, restartCount: 0, state: {terminated: {exitCode, reason}}},
+    ],
+  }),
+});
+const report = (state: 'Failed' | 'Exited' | 'Restarting', more: object = {}): SessionStatus => ({
+  runner: {podUID: POD_UID, epoch: 1, state, ...more},
+});
+
+interface Case {
+  seen: SessionSeen;
+  phase: string;
+  /** Reason of Ready. */
+  ready: string;
+  /** Steps, by name. */
+  steps?: string[];
+  /** More of the status. */
+  status?: object;
+  conditions?: string[];
+  outcome?: object;
+}
+
+const CASES: Record<string, Case> = {
+  'a new session with a prompt gets volume, first turn and attempt 1': {
+    seen: seen({session: session(undefined, {prompt: 'hi'})}),
+    phase: 'Starting',
+    ready: 'Starting',
+    steps: ['CreateVolume', 'CreateInitialTurn'],
+    status: {attempt: 1, restart: 0, revision: 'scribe-a6e10000-x'},
+    conditions: ['Ready', 'Reconciling'],
+    outcome: {kind: 'wait', afterMs: 0},
+  },
+  'a new session without a prompt prepares its pod': {
+    seen: seen(),
+    phase: 'Starting',
+    ready: 'Starting',
+    steps: ['CreateVolume'],
+  },
+  'a new session that shall sleep and has nothing to do gets no pod': {
+    seen: seen({session: session(undefined, {desired: 'Sleeping'})}),
+    phase: 'Sleeping',
+    ready: 'Sleeping',
+    steps: [],
+    conditions: ['Ready'],
+  },
+  'a session that shall sleep runs its prompt first': {
+    seen: seen({session: session(undefined, {desired: 'Sleeping', prompt: 'hi'})}),
+    phase: 'Starting',
+    ready: 'Starting',
+    steps: ['CreateVolume', 'CreateInitialTurn'],
+  },
+  'the Agent is missing': {
+    seen: seen({choice: {kind: 'Blocked', reason: 'AgentNotFound', message: 'create it'}}),
+    phase: 'Pending',
+    ready: 'AgentNotFound',
+    steps: [],
+    conditions: ['Ready', 'Stalled'],
+    outcome: {kind: 'stalled', reason: 'AgentNotFound'},
+  },
+  'the Agent was applied in the same moment: a quiet wait, nothing to alarm anybody': {
+    seen: seen({choice: {kind: 'Unjudged', message: 'being published'}}),
+    phase: 'Pending',
+    ready: 'Pending',
+    steps: [],
+    conditions: ['Ready', 'Reconciling'],
+    outcome: {kind: 'done'},
+  },
+  'the attempt is written, its pod is not made yet': {
+    seen: seen({
+      session: session({phase: 'Starting', attempt: 1, volume: {name: 'v', uid: 'vol'}}),
+      current: {name: 'scribe-a6e10000-x', data: revisionData()},
+      volume: 'Present',
+    }),
+    phase: 'Starting',
+    ready: 'Starting',
+    steps: ['CreatePod'],
+    status: {attempt: 1},
+  },
+  'the gateway has no address yet': {
+    seen: seen({
+      session: session({phase: 'Starting', attempt: 1, volume: {name: 'v', uid: 'vol'}}),
+      current: {name: 'scribe-a6e10000-x', data: revisionData()},
+      volume: 'Present',
+      addresses: undefined,
+    }),
+    phase: 'Starting',
+    ready: 'Starting',
+    steps: [],
+    outcome: {kind: 'wait', afterMs: 2_000},
+  },
+  'an earlier pod is still there: no second one is made': {
+    seen: seen({
+      session: session({phase: 'Starting', attempt: 2, volume: {name: 'v', uid: 'vol'}}),
+      current: {name: 'scribe-a6e10000-x', data: revisionData()},
+      volume: 'Present',
+      strays: [pod()],
+    }),
+    phase: 'Starting',
+    ready: 'Starting',
+    steps: ['DeletePod'],
+  },
+  'no node takes the pod': {
+    seen: seenWithPod(unready, {
+      pod: {
+        kind: 'Present',
+        pod: pod({phase: 'Pending', conditions: [{type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: '0/2 nodes'}]}),
+      },
+    }),
+    phase: 'Starting',
+    ready: 'Unschedulable',
+    steps: [],
+  },
+  'images are being pulled for 5 s': {
+    seen: seenWithPod(unready, {pod: pulls(5, {reason: 'ContainerCreating'})}),
+    phase: 'Starting',
+    ready: 'Starting',
+    outcome: {kind: 'wait', afterMs: 15_000},
+  },
+  'images are being pulled for 20 s': {
+    seen: seenWithPod(unready, {pod: pulls(20, {reason: 'ContainerCreating'})}),
+    phase: 'Starting',
+    ready: 'ImagePullWaiting',
+    conditions: ['ImagePullWaiting', 'Ready', 'Reconciling'],
+    outcome: {kind: 'wait', afterMs: 160_000},
+  },
+  'images are not there after 3 min': {
+    seen: seenWithPod(unready, {pod: pulls(180, {reason: 'ContainerCreating'})}),
+    phase: 'Failed',
+    ready: 'ImagePull',
+    steps: ['DeletePod'],
+    status: {stoppedReason: 'ImagePull', finishedAt: ago(0)},
+    conditions: ['Failed', 'Ready', 'Stalled'],
+  },
+  'the image does not exist': {
+    seen: seenWithPod(unready, {pod: pulls(1, {reason: 'ErrImagePull', message: 'r/x: not found'})}),
+    phase: 'Failed',
+    ready: 'ImagePull',
+    steps: ['DeletePod'],
+  },
+  'the registry does not answer at the moment': {
+    seen: seenWithPod(unready, {pod: pulls(30, {reason: 'ErrImagePull', message: 'i/o timeout'})}),
+    phase: 'Starting',
+    ready: 'ImagePullWaiting',
+  },
+  'a Secret of the environment is missing': {
+    seen: seenWithPod(unready, {pod: pulls(3, {reason: 'CreateContainerConfigError', message: 'secret "key" not found'})}),
+    phase: 'Starting',
+    ready: 'SecretNotFound',
+    outcome: {kind: 'wait', afterMs: 57_000},
+  },
+  'a Secret of a volume is missing, as only the kubelet tells': {
+    seen: seenWithPod(unready, {
+      pod: pulls(10, {reason: 'ContainerCreating'}),
+      podWarnings: ['MountVolume.SetUp failed for volume "carrel-model-key" : secret "provider" not found'],
+    }),
+    phase: 'Starting',
+    ready: 'SecretNotFound',
+  },
+  'a Secret is still missing when the start limit is over': {
+    seen: seenWithPod(unready, {pod: pulls(60, {reason: 'CreateContainerConfigError', message: 'secret "key" not found'})}),
+    phase: 'Failed',
+    ready: 'SecretNotFound',
+    status: {stoppedReason: 'StartFailed'},
+    steps: ['DeletePod'],
+  },
+  'the node does not take image volumes': {
+    seen: seenWithPod(unready, {pod: pulls(3, {reason: 'CreateContainerError', message: 'ImageVolumeMountFailed: x'})}),
+    phase: 'Starting',
+    ready: 'RuntimeSwitched',
+    steps: ['SwitchDelivery', 'DeletePod'],
+  },
+  'the runner has not reported and the limit is not over': {
+    seen: seenWithPod(unready, {pod: agentRuns(30)}),
+    phase: 'Starting',
+    ready: 'Starting',
+    outcome: {kind: 'wait', afterMs: 40_000},
+  },
+  'the runner did not report within the limit': {
+    seen: seenWithPod(unready, {pod: agentRuns(71)}),
+    phase: 'Failed',
+    ready: 'StartFailed',
+    steps: ['DeletePod'],
+  },
+  'the seed container failed': {
+    seen: seenWithPod(unready, {
+      pod: {
+        kind: 'Present',
+        pod: pod({
+          phase: 'Failed',
+          initContainerStatuses: [{name: 'seed', image: '', imageID: '', ready: false, restartCount: 0, state: {terminated: {exitCode: 3}}}],
+        }),
+      },
+    }),
+    phase: 'Failed',
+    ready: 'StartFailed',
+  },
+  'the runner reports a command that does not exist': {
+    seen: seenWithPod({...unready, ...report('Failed', {reason: 'CommandNotFound', message: 'no /bin/agent'})}),
+    phase: 'Failed',
+    ready: 'CommandNotFound',
+    steps: ['DeletePod'],
+    status: {stoppedReason: 'StartFailed'},
+  },
+  'the runner reports a reason that is not documented': {
+    seen: seenWithPod({...unready, ...report('Failed', {reason: 'Whatever', message: 'x'})}),
+    phase: 'Failed',
+    ready: 'StartFailed',
+  },
+  'the agent ended for good': {
+    seen: seenWithPod(report('Exited', {exit: {code: 3}})),
+    phase: 'Failed',
+    ready: 'AgentExited',
+    status: {stoppedReason: 'AgentExited'},
+  },
+  'the agent ran out of memory': {
+    seen: seenWithPod(report('Exited', {reason: 'AgentKilled', exit: {signal: 'SIGKILL', outOfMemory: true}})),
+    phase: 'Failed',
+    ready: 'OutOfMemory',
+    status: {stoppedReason: 'OutOfMemory'},
+  },
+  'a failed session stays as it is until restart is raised': {
+    seen: seenWithPod({phase: 'Failed', restart: 0, finishedAt: ago(10), conditions: []}, {pod: gone}),
+    phase: 'Failed',
+    ready: '',
+    steps: [],
+    status: {pod: undefined},
+  },
+  'restart leads out of a failure, with a new attempt on the old volume': {
+    seen: seenWithPod({phase: 'Failed', pod: undefined, finishedAt: ago(10), stoppedReason: 'ImagePull'}, {pod: {kind: 'None'}}, {restart: 1}),
+    phase: 'Starting',
+    ready: 'Starting',
+    steps: [],
+    status: {attempt: 2, restart: 1, stoppedReason: undefined, finishedAt: undefined},
+  },
+  'restart while a pod runs replaces the pod first': {
+    seen: seenWithPod({}, {}, {restart: 1}),
+    phase: 'Starting',
+    ready: 'Starting',
+    steps: ['DeletePod'],
+    status: {attempt: 1},
+  },
+  'a failed session is deleted when its time is over': {
+    seen: seenWithPod({phase: 'Failed', pod: undefined, finishedAt: ago(7 * 86_400), conditions: []}, {pod: {kind: 'None'}}),
+    phase: 'Failed',
+    ready: '',
+    steps: ['DeleteSession'],
+  },
+  'ready and nothing to do': {
+    seen: seenWithPod(),
+    phase: 'Idle',
+    ready: 'Idle',
+    steps: [],
+    conditions: ['Ready'],
+    outcome: {kind: 'wait', afterMs: 590_000},
+  },
+  'idle for long enough': {
+    seen: seenWithPod({idleSince: ago(600)}),
+    phase: 'Sleeping',
+    ready: 'Sleeping',
+    steps: ['DeletePod'],
+    status: {stoppedReason: 'Idle', pod: READY.pod, idleSince: ago(600)},
+  },
+  'idle for longer than closeAfter': {
+    seen: seenWithPod({idleSince: ago(3_600)}, {current: {name: 'r', data: revisionData({idle: {sleepAfter: '10m', closeAfter: '1h'}})}}),
+    phase: 'Closing',
+    ready: 'Closing',
+    steps: ['DeletePod'],
+    status: {stoppedReason: 'Idle'},
+  },
+  'the gateway moved to another address while idle': {
+    seen: seenWithPod({}, {addresses: {gateway: '10.0.0.9', egress: '10.0.0.2'}}),
+    phase: 'Sleeping',
+    ready: 'Sleeping',
+    steps: ['DeletePod'],
+  },
+  'shall sleep and is idle': {
+    seen: seenWithPod({}, {}, {desired: 'Sleeping'}),
+    phase: 'Sleeping',
+    ready: 'Sleeping',
+    steps: ['DeletePod'],
+  },
+  'shall sleep and a turn runs': {
+    seen: seenWithPod(works, {turns: [turn('first', running)]}, {desired: 'Sleeping'}),
+    phase: 'Running',
+    ready: 'Running',
+    steps: [],
+  },
+  'asleep, its pod is gone': {
+    seen: seenWithPod({phase: 'Sleeping', stoppedReason: 'Idle'}, {pod: gone}),
+    phase: 'Sleeping',
+    ready: 'Sleeping',
+    steps: [],
+    status: {pod: undefined},
+  },
+  'asleep and a turn comes': {
+    seen: seenWithPod({phase: 'Sleeping', pod: undefined, stoppedReason: 'Idle'}, {pod: {kind: 'None'}, turns: [turn('first')]}),
+    phase: 'Starting',
+    ready: 'Starting',
+    steps: [],
+    status: {attempt: 2, stoppedReason: undefined, admitted: [entry('first', 1)], queued: 1},
+  },
+  'falling asleep and a turn comes: it waits until the pod is gone': {
+    seen: seenWithPod({phase: 'Sleeping'}, {pod: going, turns: [turn('first')]}),
+    phase: 'Sleeping',
+    ready: 'Starting',
+    steps: [],
+  },
+  'asleep, its pod is gone and a turn waits: this is no loss': {
+    seen: seenWithPod({phase: 'Sleeping', admitted: [entry('first', 1)], lastSequence: 1}, {pod: gone, turns: [turn('first', queued(1))]}),
+    phase: 'Starting',
+    ready: 'Starting',
+    status: {attempt: 2, pod: undefined},
+  },
+  'a turn runs': {
+    seen: seenWithPod(works, {turns: [turn('first', running)]}),
+    phase: 'Running',
+    ready: 'Running',
+    steps: [],
+    conditions: ['Ready'],
+    outcome: {kind: 'done'},
+  },
+  'a turn runs and asks for leave': {
+    seen: seenWithPod(works, {turns: [turn('first', running)], questions: [question('q', {kind: 'Permission'})]}),
+    phase: 'NeedsInput',
+    ready: 'NeedsInput',
+    status: {questions: 1},
+  },
+  'a question was answered': {
+    seen: seenWithPod(works, {turns: [turn('first', running)], questions: [question('q', {answer: {text: 'green'}})]}),
+    phase: 'Running',
+    ready: 'Running',
+    status: {questions: 0},
+  },
+  'a question of a turn that is over does not hold the session': {
+    seen: seenWithPod({}, {turns: [turn('first', {phase: 'Completed', sessionUID: SESSION_UID})], questions: [question('q')]}),
+    phase: 'Idle',
+    ready: 'Idle',
+    status: {questions: 1},
+  },
+  'the runner restarts in the middle of a turn': {
+    seen: seenWithPod({...works, ...report('Restarting')}, {turns: [turn('first', running)]}),
+    phase: 'Running',
+    ready: 'Running',
+    conditions: ['Ready', 'RunnerRestarting'],
+  },
+  'the runner found the volume not writable': {
+    seen: seenWithPod({
+      runner: {podUID: POD_UID, epoch: 1, state: 'Ready', findings: [{type: 'VolumeNotWritable', reason: 'VolumeNotWritable', message: 'm'}, {type: 'Ready', reason: 'Idle', message: 'm'}]},
+    }),
+    phase: 'Idle',
+    ready: 'Idle',
+    conditions: ['Ready', 'VolumeNotWritable'],
+  },
+  'the node does not answer while a turn runs': {
+    seen: seenWithPod(works, {node: 'Unreachable', turns: [turn('first', running)]}),
+    phase: 'Running',
+    ready: 'NodeUnreachable',
+    steps: [],
+    conditions: ['NodeUnreachable', 'Ready', 'Reconciling'],
+  },
+  'the pod is lost while a turn runs': {
+    seen: seenWithPod(works, {pod: gone, turns: [turn('first', running)]}),
+    phase: 'Starting',
+    ready: 'Starting',
+    steps: ['EndTurn'],
+    status: {attempt: 2, pod: undefined, activeTurn: undefined, admitted: undefined, turns: 1},
+  },
+  'the pod is lost for the third time within ten minutes': {
+    seen: seenWithPod(
+      {timeline: [...(READY.timeline ?? []), {time: ago(300), event: 'Lost', note: 'a'}, {time: ago(200), event: 'Started'}, {time: ago(100), event: 'Lost', note: 'Evicted: disk'}, {time: ago(90), event: 'Started'}]},
+      {pod: gone},
+    ),
+    phase: 'Failed',
+    ready: 'PodLost',
+  },
+  'the pod was evicted': {
+    seen: seenWithPod({}, {pod: {kind: 'Present', pod: pod({phase: 'Failed', reason: 'Evicted', message: 'low on memory'})}}),
+    phase: 'Idle',
+    ready: 'Evicted',
+    steps: ['DeletePod'],
+    status: {stoppedReason: 'Evicted'},
+  },
+  'the agent container was killed for memory after it had been ready': {
+    seen: seenWithPod({}, {pod: agentEnded(137, 'OOMKilled')}),
+    phase: 'Idle',
+    ready: 'OutOfMemory',
+    steps: ['DeletePod'],
+  },
+  'the agent container ended before the runner reported': {
+    seen: seenWithPod(unready, {pod: agentEnded(0)}),
+    phase: 'Failed',
+    ready: 'AgentExited',
+    steps: ['DeletePod'],
+  },
+  'somebody added a debug container': {
+    seen: seenWithPod({}, {pod: {kind: 'Present', pod: pod({phase: 'Running'}, {spec: {ephemeralContainers: [{name: 'debug', image: 'x'}]}})}}),
+    phase: 'Failed',
+    ready: 'PodMutated',
+    steps: ['DeletePod'],
+  },
+  'the volume is gone': {
+    seen: seenWithPod({}, {volume: 'Lost'}),
+    phase: 'Failed',
+    ready: 'WorkspaceLost',
+    steps: ['DeletePod'],
+  },
+  'the volume is gone and restart was raised': {
+    seen: seenWithPod({phase: 'Failed', pod: undefined, seeded: true}, {pod: {kind: 'None'}, volume: 'Lost'}, {restart: 1}),
+    phase: 'Starting',
+    ready: 'Starting',
+    steps: ['CreateVolume'],
+    status: {seeded: undefined, attempt: 2},
+  },
+  'shall close while a turn runs': {
+    seen: seenWithPod(works, {turns: [turn('first', running), turn('second')]}, {desired: 'Closed'}),
+    phase: 'Closing',
+    ready: 'Closing',
+    steps: ['EndTurn'],
+    status: {activeTurn: entry('first', 1), stoppedReason: 'Closed'},
+  },
+  'shall be cancelled while a turn runs': {
+    seen: seenWithPod(works, {turns: [turn('first', running)]}, {desired: 'Cancelled'}),
+    phase: 'Closing',
+    ready: 'Closing',
+    steps: ['DeletePod'],
+  },
+  'cancelled, its pod is gone': {
+    seen: seenWithPod({...works, phase: 'Closing'}, {pod: gone, turns: [turn('first', running)]}, {desired: 'Cancelled'}),
+    phase: 'Closed',
+    ready: 'Cancelled',
+    steps: ['EndTurn'],
+    status: {stoppedReason: 'Cancelled', finishedAt: ago(0)},
+    conditions: ['Complete', 'Ready'],
+  },
+  'closed and its time is over': {
+    seen: seenWithPod({phase: 'Closed', pod: undefined, finishedAt: ago(7 * 86_400), conditions: []}, {pod: {kind: 'None'}}),
+    phase: 'Closed',
+    ready: '',
+    steps: ['DeleteSession'],
+  },
+  'shall be archived': {
+    seen: seenWithPod({}, {}, {desired: 'Archived'}),
+    phase: 'Archived',
+    ready: 'Archived',
+    steps: ['DeletePod'],
+    status: {stoppedReason: 'Archived'},
+  },
+  'archived and active again: it sleeps until a turn comes': {
+    seen: seenWithPod({phase: 'Archived', pod: undefined}, {pod: {kind: 'None'}}),
+    phase: 'Sleeping',
+    ready: 'Sleeping',
+  },
+  'on its way out': {
+    seen: seenWithPod({}, {session: {...session({...READY}), metadata: {...session(READY).metadata, deletionTimestamp: ago(1)}}}),
+    phase: 'Idle',
+    ready: '',
+    steps: [],
+  },
+};
+
+describe('planSession', () => {
+  it.each(Object.entries(CASES))('%s', (_name, expected) => {
+    const plan = planSession(expected.seen);
+    expect(plan.status.phase).toBe(expected.phase);
+    const ready = plan.status.conditions?.find((c) => c.type === 'Ready');
+    expect(ready?.reason ?? '').toBe(expected.ready);
+    if (expected.steps !== undefined) expect(plan.steps.map((s) => s.do)).toEqual(expected.steps);
+    if (expected.status !== undefined) expect(plan.status).toMatchObject(expected.status);
+    if (expected.conditions !== undefined) expect(plan.status.conditions?.map((c) => c.type)).toEqual(expected.conditions);
+    if (expected.outcome !== undefined) expect(plan.outcome).toEqual(expected.outcome);
+  });
+
+  it.each(Object.entries(CASES))('twice changes nothing: %s', (_name, {seen: first}) => {
+    const plan = planSession(first);
+    // What the steps do is not seen yet: the second look may ask for the same deletions, but must not move on by itself.
+    if (plan.outcome.kind === 'wait' && plan.outcome.afterMs === 0) return;
+    const written: SessionStatus = JSON.parse(JSON.stringify(plan.status));
+    const turns = first.turns.map((t) => {
+      const write = plan.turnWrites.find((w) => w.turn === t);
+      return write === undefined ? t : {...t, status: write.status};
+    });
+    const ended = plan.steps.flatMap((s) => (s.do === 'EndTurn' ? [s.turn.metadata.uid] : []));
+    const podNow = first.pod.kind === 'Gone' ? ({kind: 'None'} as const) : first.pod;
+    const second = planSession({
+      ...first,
+      pod: podNow,
+      session: {...first.session, status: written},
+      turns: turns.filter((t) => !ended.includes(t.metadata.uid)),
+    });
+    if (first.pod.kind === 'Gone' && second.steps.some((s) => s.do === 'CreatePod')) return;
+    expect(JSON.parse(JSON.stringify(second.status))).toEqual(written);
+    expect(second.turnWrites).toEqual([]);
+  });
+
+  it('hands the next turn over only when the runner is ready, with the pod that may finish it', () => {
+    const waiting = seenWithPod({admitted: [entry('first', 1)], lastSequence: 1}, {turns: [turn('first', queued(1))]});
+    const plan = planSession(waiting);
+    expect(plan.status).toMatchObject({phase: 'Running', activeTurn: entry('first', 1), queued: 0});
+    expect(plan.turnWrites).toHaveLength(1);
+    expect(plan.turnWrites[0]?.status).toMatchObject({phase: 'Running', podUID: POD_UID, sequence: 1, startedAt: ago(0)});
+    const notYet = planSession({...waiting, session: session({...READY, ...unready, admitted: [entry('first', 1)], lastSequence: 1})});
+    expect(notYet.status.activeTurn).toBeUndefined();
+    expect(notYet.turnWrites).toEqual([]);
+  });
+
+  it('Z-099 a turn that comes to an idle session runs at once, one that comes to a running one waits', () => {
+    const idle = planSession(seenWithPod({}, {turns: [turn('first')]}));
+    expect(idle.status).toMatchObject({phase: 'Running', activeTurn: entry('first', 1), lastSequence: 1});
+    expect(idle.turnWrites.map((w) => w.status.phase)).toEqual(['Running']);
+    const busy = planSession(seenWithPod(works, {turns: [turn('first', running), turn('second')]}));
+    expect(busy.status).toMatchObject({activeTurn: entry('first', 1), queued: 1});
+    expect(busy.turnWrites.map((w) => [w.turn.metadata.name, w.status.phase])).toEqual([['second', 'Queued']]);
+  });
+
+  it('Z-100 an interrupting turn names the running one, once, and goes to the front', () => {
+    const turns = [turn('first', running), turn('second', queued(2)), turn('now', undefined, {delivery: 'Interrupt'})];
+    const status = {...works, admitted: [entry('first', 1), entry('second', 2)], lastSequence: 2};
+    const plan = planSession(seenWithPod(status, {turns}));
+    expect(plan.turnWrites.map((w) => w.status.interrupts)).toEqual([{turnUID: 'uid-first'}]);
+    const after = {...status, admitted: [...status.admitted, entry('now', 3)], lastSequence: 3};
+    const over = [turn('first', {...running, phase: 'Interrupted'}), turn('second', queued(2)), turn('now', queued(3), {delivery: 'Interrupt'})];
+    expect(planSession(seenWithPod(after, {turns: over})).status.activeTurn).toEqual(entry('now', 3));
+  });
+
+  it('a turn whose pod is gone ends as unknown and is never handed over again', () => {
+    const plan = planSession(seenWithPod(works, {pod: gone, turns: [turn('first', running)]}));
+    const end = plan.steps.flatMap((s) => (s.do === 'EndTurn' ? [s.end] : []));
+    expect(end).toMatchObject([{phase: 'Failed', code: 'outcome_unknown'}]);
+    // Also when the list in the status was lost: Running once is enough.
+    const orphan = planSession(seenWithPod({}, {turns: [turn('first', {...running, podUID: 'an earlier pod'})]}));
+    expect(orphan.steps).toMatchObject([{do: 'EndTurn', end: {code: 'outcome_unknown'}}]);
+    expect(orphan.status.activeTurn).toBeUndefined();
+  });
+
+  it('a turn that was chosen but not handed over goes back into the queue when the pod is gone', () => {
+    const plan = planSession(seenWithPod(works, {pod: gone, turns: [turn('first', queued(1))]}));
+    expect(plan.steps).toEqual([]);
+    expect(plan.status).toMatchObject({activeTurn: undefined, admitted: [entry('first', 1)], queued: 1});
+  });
+
+  it('a deleted running turn leaves the session free', () => {
+    const plan = planSession(seenWithPod(works, {turns: []}));
+    expect(plan.status).toMatchObject({phase: 'Idle', activeTurn: undefined, admitted: undefined});
+  });
+
+  it('a failed session keeps what was queued and refuses what comes later', () => {
+    const status: SessionStatus = {phase: 'Failed', pod: undefined, admitted: [entry('first', 1)], lastSequence: 1, finishedAt: ago(1)};
+    const plan = planSession(seenWithPod(status, {pod: {kind: 'None'}, turns: [turn('first', queued(1)), turn('late')]}));
+    expect(plan.status.admitted).toEqual([entry('first', 1)]);
+    expect(plan.steps).toMatchObject([{do: 'EndTurn', turn: {metadata: {name: 'late'}}, end: {phase: 'Cancelled', code: 'session_closed'}}]);
+  });
+
+  it('the prompt of a session whose first start fails waits for restart', () => {
+    const status: SessionStatus = {phase: 'Failed', pod: undefined, initialTurn: {name: 'first', uid: 'uid-first'}, finishedAt: ago(1)};
+    const plan = planSession(seenWithPod(status, {pod: {kind: 'None'}, turns: [turn('first')]}, {prompt: 'h'}));
+    expect(plan.steps).toEqual([]);
+    expect(plan.status.admitted).toEqual([entry('first', 1)]);
+  });
+
+  it('turns made with plain kubectl are adopted, those of ours are not', () => {
+    const owned = turn('owned', queued(2));
+    const plan = planSession(
+      seenWithPod(
+        {...works, admitted: [entry('first', 1), entry('owned', 2)], lastSequence: 2},
+        {turns: [turn('first', running), {...owned, metadata: {...owned.metadata, ownerReferences: [{apiVersion: 'carrel.dev/v1alpha1', kind: 'Session', name: 'one', uid: SESSION_UID}]}}]},
+      ),
+    );
+    expect(plan.adopt.map((t) => t.metadata.name)).toEqual(['first']);
+  });
+
+  it('conditions keep the time of their last change', () => {
+    const lastTransitionTime = ago(500);
+    const conditions = [{type: 'Ready', status: 'True' as const, reason: 'Running', message: 'x', lastTransitionTime}];
+    const plan = planSession(seenWithPod({conditions}));
+    expect(plan.status.conditions).toMatchObject([{type: 'Ready', reason: 'Idle', lastTransitionTime}]);
+    expect(NOW.getTime()).toBeGreaterThan(Date.parse(lastTransitionTime));
+  });
+});

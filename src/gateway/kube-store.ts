@@ -14,6 +14,7 @@ export function createKubeStore({client, caches}: {client: Client; caches: Gatew
   const {sessions, turns, questions, agents} = caches;
   return {
     session: (namespace, name) => sessions.get({namespace, name}),
+    liveSession: (namespace, name) => refusing(() => client.find(Sessions, {namespace, name})),
     sessions: (namespace) => sessions.list(namespace),
     children: (uid) => sessions.byIndex(INDEX.parentUid, uid),
     agent: (namespace, name) => agents.get({namespace, name}),

@@ -8,6 +8,8 @@ import type {SpecPatch} from '../domain/change/session-patch.ts';
  */
 export interface Store {
   session(namespace: string, name: string): SessionObject | undefined;
+  /** The Session as it is now, with its prompt; undefined when it is gone. */
+  liveSession(namespace: string, name: string): Promise<SessionObject | undefined>;
   sessions(namespace: string): readonly SessionObject[];
   children(uid: string): readonly SessionObject[];
   agent(namespace: string, name: string): AgentObject | undefined;

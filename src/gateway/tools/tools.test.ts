@@ -85,6 +85,14 @@ describe('start_session', () => {
     expect(fixture.api.list(Sessions)).toHaveLength(1);
   });
 
+  test('Z-084 a repeat returns the first session also when its arguments are no good any more', async () => {
+    await call('start_session', args);
+    await fixture.settle();
+    expect(await call('start_session', {...args, agent_root: 'gone', model: 'none'})).toContain(
+      'idempotency_key matched',
+    );
+  });
+
   test('Z-088 MCP and REST share keys', async () => {
     await call('start_session', args);
     const reply = await fixture.post('/api/v1/sessions', args, byKey);
@@ -135,6 +143,25 @@ describe('action_session', () => {
       name: 'one',
       blockOwnerDeletion: false,
     });
+  });
+
+  test('Z-101 a goal becomes that of the session; a blank one leaves it; a refused message sets none', async () => {
+    fixture.addSession('one', {goal: 'old'}, {phase: 'Running'});
+    fixture.addSession('two', {}, {phase: 'Idle'});
+    fixture.addSession('over', {goal: 'old'}, {phase: 'Failed'});
+    await fixture.settle();
+    const goalOf = (name: string) => fixture.api.get(Sessions, {namespace: 'team-a', name})?.spec.goal;
+    const send = (session_id: string, goal: string) =>
+      call('action_session', {action: 'follow_up', session_id, prompt: 'x', goal});
+    await send('one', ' ');
+    expect(goalOf('one')).toBe('old');
+    await send('one', 'new');
+    expect(goalOf('one')).toBe('new');
+    expect(await send('over', 'new')).toContain('session_closed');
+    expect(goalOf('over')).toBe('old');
+    fixture.rights.delete('patch sessions');
+    expect(await send('two', 'new')).toContain('may not patch sessions.carrel.dev');
+    expect(await send('two', '')).toContain('delivered');
   });
 
   test('a person is a Human author', async () => {

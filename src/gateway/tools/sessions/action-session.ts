@@ -57,10 +57,11 @@ export default defineTool({
         'Acts on the session itself: archive puts it away, update_notes and update_title change what people read.',
     },
   },
-  needs: (asked) =>
-    asked?.action === 'follow_up'
-      ? [{verb: 'create', resource: 'turns'}]
-      : [{verb: 'patch', resource: 'sessions', name: asked?.session_id}],
+  needs(asked) {
+    const patch = {verb: 'patch', resource: 'sessions', name: asked?.session_id} as const;
+    if (asked?.action !== 'follow_up') return [patch];
+    return [{verb: 'create', resource: 'turns'}, ...((asked.goal ?? '').trim() === '' ? [] : [patch])];
+  },
   subject: (asked) => asked.session_id,
   async handle(call) {
     const session = subjectSession(call);

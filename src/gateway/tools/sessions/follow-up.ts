@@ -24,14 +24,18 @@ export interface Sent {
   readonly replayed: boolean;
 }
 
-/** Send a message: the rule of `planFollowUp` as one created Turn. A goal is stored on the Turn, so message and goal are one write. */
+/**
+ * Send a message: the rule of `planFollowUp` as one created Turn. A goal becomes the goal of the Session first (Z-101), so that a
+ * repeat after a crash in between sets it again; it stands on the Turn too, so that the turn never starts with the old one.
+ */
 export async function followUp(
   call: Omit<ToolCall<unknown>, 'input'>,
   session: SessionObject,
   message: Message,
 ): Promise<Sent> {
   const {caller, namespace, store} = call;
-  const {text, goal, force, key} = message;
+  const {text, force, key} = message;
+  const goal = message.goal?.trim() === '' ? undefined : message.goal;
   const {uid} = session.metadata;
   const record = idempotencyRecord(FAMILY, principalOf(caller), {text, goal, force});
   const name = childName(
@@ -46,11 +50,12 @@ export async function followUp(
   const manifest = buildTurn(session, {
     name,
     text,
-    goal: goal === undefined || goal.trim() === '' ? undefined : goal,
+    goal,
     delivery: plan.delivery,
     author: authorOf(caller, call.channel),
     annotations: key === undefined ? undefined : record,
   });
+  if (goal !== undefined && goal !== session.spec.goal) await store.patchSession(session, {goal});
   const {object, created} = await store.createTurn(manifest);
   if (!created && key !== undefined) return replay(madeBySameCall(object, record), name);
   return {turn: name, outcome: plan.outcome, replayed: false};

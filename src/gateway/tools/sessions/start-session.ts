@@ -66,13 +66,20 @@ export default defineTool({
 async function start(call: ToolCall<Input>): Promise<{session: SessionObject; created: boolean}> {
   const {input: asked, store, namespace, caller} = call;
   const key = asked.idempotency_key;
+  const name = key === undefined ? freshSessionName(asked.agent_root, call.random()) : keyedSessionName(namespace, key);
+  // A repeat gets the first session whatever it asks for now, so before anything else is judged; the create decides the races.
+  const earlier = store.session(namespace, name) && (await store.liveSession(namespace, name));
+  if (earlier !== undefined && earlier.metadata.deletionTimestamp === undefined) {
+    await checkReplay(call, earlier);
+    return {session: earlier, created: false};
+  }
   const agent = store.agent(namespace, asked.agent_root);
   if (agent === undefined)
     throw new Refusal('agent_not_found', `Agent "${asked.agent_root}" does not exist in namespace "${namespace}".`);
   const parent = await parentFor(call);
   if (caller.kind === 'session') refuseMoreThanOwn(call, agent.spec.groups);
   const manifest = buildSession(asked, {
-    name: key === undefined ? freshSessionName(asked.agent_root, call.random()) : keyedSessionName(namespace, key),
+    name,
     namespace,
     agent,
     owner: parent?.spec.owner ?? ownerOf(caller),

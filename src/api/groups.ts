@@ -3,7 +3,6 @@
  * tools that change something.
  */
 export const TOOL_GROUPS = ['sessions', 'self_session', 'ask'] as const;
-export type ToolGroup = (typeof TOOL_GROUPS)[number];
 
 /** Suffix of the variants without writing tools. */
 export const READONLY_SUFFIX = '_readonly';

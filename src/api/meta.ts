@@ -15,9 +15,8 @@ export const MANAGED_BY = 'carrel';
 
 /** On an object named by an idempotency key: which class of caller made it, and the digest of its arguments. */
 export const ANNOTATION_IDEMPOTENCY = 'carrel.dev/idempotency';
-/** On a pod: the attempt it was made for, and the digest of the fields that are compared later. */
+/** On a pod: the attempt it was made for. */
 export const ANNOTATION_ATTEMPT = 'carrel.dev/attempt';
-export const ANNOTATION_POD_DIGEST = 'carrel.dev/pod-digest';
 /** On a Session that another Session started: the UID of the parent, beside `spec.requester`. */
 export const ANNOTATION_PARENT_UID = 'carrel.dev/parent-uid';
 

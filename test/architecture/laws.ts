@@ -4,8 +4,8 @@ export const LAYERS: Readonly<
 > = {
   /** The contract: schemas and constants. */
   api: {layers: [], packages: ['zod']},
-  /** Decisions: no I/O, no clock, no environment. Hashing is arithmetic. */
-  domain: {layers: ['api'], packages: ['zod', 'node:crypto']},
+  /** Decisions: no I/O, no clock, no environment. Hashing and reading addresses (`isIP`) are arithmetic. */
+  domain: {layers: ['api'], packages: ['zod', 'node:crypto', 'node:net']},
   telemetry: {layers: ['api'], packages: ['pino', 'prom-client', 'node:*']},
   config: {layers: ['api', 'domain', 'telemetry'], packages: ['zod', 'node:*']},
   /** Listening, body limits and health for every process with an HTTP port. */
@@ -13,7 +13,7 @@ export const LAYERS: Readonly<
   kube: {layers: ['api', 'domain', 'telemetry'], packages: ['zod', 'yaml', 'node:*']},
   /** How controller and gateway speak to the archive. */
   'archive-client': {layers: ['api', 'domain', 'telemetry'], packages: ['zod', 'node:*']},
-  controllers: {layers: ['api', 'domain', 'kube', 'telemetry'], packages: ['node:crypto']},
+  controllers: {layers: ['api', 'domain', 'kube', 'telemetry'], packages: ['node:crypto', 'node:util']},
   gateway: {
     layers: ['api', 'domain', 'kube', 'telemetry', 'http', 'archive-client'],
     packages: ['zod', 'lru-cache', 'fastify', '@modelcontextprotocol/*', 'node:*'],

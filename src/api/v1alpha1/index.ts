@@ -8,7 +8,7 @@ import {Turn} from './turn.ts';
 
 export {Agent} from './agent.ts';
 export {QUESTION_TERMINAL, Question} from './question.ts';
-export {SESSION_TERMINAL, Session, STOPPED_REASONS} from './session.ts';
+export {Session, STOPPED_REASONS} from './session.ts';
 export {Author, TURN_TERMINAL, Turn} from './turn.ts';
 
 /** Every kind of the group, in the order of the reference pages. */

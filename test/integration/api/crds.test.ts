@@ -4,7 +4,8 @@ import {KINDS} from '../../../src/api/v1alpha1/index.ts';
 import {isJson, items, text} from '../../../src/kube/typed.ts';
 import {crdFiles} from '../../support/crds.ts';
 import {example} from './examples.ts';
-import {FULL_AGENT, INVALID_CHANGES, INVALID_OBJECTS} from './invalid.ts';
+import {INVALID_CHANGES} from './invalid-changes.ts';
+import {FULL_AGENT, INVALID_OBJECTS} from './invalid-objects.ts';
 import {type ApiPlace, makeApiPlace, PLATFORM} from './place.ts';
 
 const kinds: readonly AnyResource[] = KINDS;

@@ -96,18 +96,23 @@ test('a prompt is instructions, memory, goal, preface, input, without empty part
   expect(transcriptText([{time: '', kind: 'plan', data: {}}], 10)).toBeUndefined();
 });
 
-test('files get the closed set of placeholders, the environment ours last', () => {
+test('files and environment get the closed set of placeholders, and our own names come last', () => {
   const given = {modelUrl: 'M', modelKey: 'K', modelName: 'N', mcpUrl: 'U', mcpToken: 'T', proxyUrl: 'P'};
   const launch = {
     command: ['x'],
     args: [],
-    env: [{name: 'CARREL_MCP_URL', value: 'forged'}],
+    env: [
+      {name: 'CARREL_MCP_URL', value: 'forged'},
+      {name: 'ANTHROPIC_BASE_URL', value: '${CARREL_MODEL_URL}'},
+    ],
     files: [{path: 'f', content: '${CARREL_MODEL_URL} ${CARREL_MCP_TOKEN} ${HOME} ${CARREL_OTHER}'}],
     harness: {noReload: false, assumeMcpHttp: false},
     limits: {start: 1, turn: 1},
   };
   expect(launchFiles(launch, given)[0]?.content).toBe('M T ${HOME} ${CARREL_OTHER}');
-  expect(launchEnvironment(launch, given).findLast((e) => e.name === 'CARREL_MCP_URL')?.value).toBe('U');
+  const environment = launchEnvironment(launch, given);
+  expect(environment.findLast((e) => e.name === 'CARREL_MCP_URL')?.value).toBe('U');
+  expect(environment.find((e) => e.name === 'ANTHROPIC_BASE_URL')?.value).toBe('M');
 });
 
 test('words of a process are shown without what a terminal would obey', () => {

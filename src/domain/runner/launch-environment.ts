@@ -12,18 +12,20 @@ export function launchEnvironment(launch: Launch, given: Placeholders): {name: s
     {name: 'NO_PROXY', value: '127.0.0.1,localhost'},
     {name: 'no_proxy', value: '127.0.0.1,localhost'},
     {name: 'NODE_USE_ENV_PROXY', value: '1'},
-    ...launch.env,
+    ...launch.env.map(({name, value}) => ({name, value: filled(value, given)})),
     ...placeholderNames().map((key) => ({name: AGENT_ENV[key], value: given[key]})),
   ];
 }
 
-/** `files[]` with the closed set of placeholders filled in; any other `${...}` stays as it is. */
+/** `files[]` with the placeholders filled in. */
 export function launchFiles(launch: Launch, given: Placeholders): {path: string; content: string}[] {
+  return launch.files.map(({path, content}) => ({path, content: filled(content, given)}));
+}
+
+/** The closed set of placeholders is filled in; any other `${...}` stays as it is. */
+function filled(text: string, given: Placeholders): string {
   const values = new Map(placeholderNames().map((key) => [`\${${AGENT_ENV[key]}}`, given[key]]));
-  return launch.files.map((file) => ({
-    path: file.path,
-    content: file.content.replaceAll(/\$\{CARREL_[A-Z_]+\}/g, (found) => values.get(found) ?? found),
-  }));
+  return text.replaceAll(/\$\{CARREL_[A-Z_]+\}/g, (found) => values.get(found) ?? found);
 }
 
 function placeholderNames(): (keyof typeof AGENT_ENV)[] {

@@ -103,7 +103,7 @@ describe.concurrent('runner and shim as processes', {timeout: 150_000}, () => {
 
   test('a turn beyond its limit is interrupted with turn_timeout', async ({bench}) => {
     const {gateway} = bench;
-    await bench.start('normal', {limits: {start: 20, turn: 1}});
+    await bench.start('normal', {limits: {start: 120, turn: 1}});
     gateway.turn(1, 'wait');
     expect(await gateway.finished(1)).toMatchObject({phase: 'Interrupted', error: {code: 'turn_timeout'}});
   });

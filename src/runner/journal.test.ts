@@ -1,4 +1,4 @@
-import {appendFileSync, mkdtempSync, readdirSync, rmSync} from 'node:fs';
+import {appendFileSync, mkdtempSync, readdirSync, rmSync, statSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {afterEach, beforeEach, expect, test} from 'vitest';
@@ -57,4 +57,21 @@ test('a full journal holds the agent back until the gateway has taken some', asy
   expect(room).toBe(false);
   journal.acknowledge(1, 90);
   await waiting;
+});
+
+test('the file stays small while events come and go, and holds what waits', () => {
+  const journal = new Journal(folder, 1);
+  for (let n = 1; n <= 100; n += 1) {
+    journal.append(note('x'.repeat(100_000)));
+    journal.acknowledge(1, n - 1);
+  }
+  expect(statSync(path.join(folder, 'events-1.ndjson')).size).toBeLessThan(3_000_000);
+  expect(new Journal(folder, 2).batch()?.events.at(-1)).toEqual(note('x'.repeat(100_000)));
+  expect(journal.batch()).toMatchObject({from: 100});
+});
+
+test('sizes are those on the wire, not those in memory', () => {
+  const journal = new Journal(folder, 1);
+  for (let n = 0; n < 10; n += 1) journal.append(note('語'.repeat(60_000)));
+  expect(Buffer.byteLength(JSON.stringify(journal.batch()))).toBeLessThan(1_000_000);
 });

@@ -1,4 +1,4 @@
-import {closeSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync, writeSync} from 'node:fs';
+import {closeSync, openSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync, writeSync} from 'node:fs';
 import path from 'node:path';
 import {RunnerEvent} from '../api/wire/runner.ts';
 
@@ -6,10 +6,13 @@ import {RunnerEvent} from '../api/wire/runner.ts';
 const BATCH_BYTES = 524_288;
 const BATCH_EVENTS = 256;
 /** Bytes that may wait for the gateway; beyond it the agent's output is held back. */
-const ROOM = 16_777_216;
+const ROOM = 4_194_304;
 
 /** Events of one epoch that wait. */
 export type Batch = {epoch: number; from: number; events: RunnerEvent[]};
+
+/** Bytes of stored events that a file may still hold. */
+const STALE = 2_097_152;
 
 type Entry = {n: number; event: RunnerEvent; bytes: number};
 type Epoch = {epoch: number; entries: Entry[]};
@@ -38,9 +41,8 @@ export class Journal {
   }
 
   append(event: RunnerEvent): void {
-    const line = `${JSON.stringify({n: this.next, event})}\n`;
-    writeSync(this.file, line);
-    this.written += line.length;
+    const line = Buffer.from(lineOf({n: this.next, event}));
+    this.write(line);
     this.present.entries.push({n: this.next, event, bytes: line.length});
     this.next += 1;
     this.waiting += line.length;
@@ -68,7 +70,7 @@ export class Journal {
       const stored = each.entries.filter((entry) => entry.n <= n);
       each.entries = each.entries.slice(stored.length);
       this.waiting -= stored.reduce((sum, entry) => sum + entry.bytes, 0);
-      if (each.entries.length === 0) this.compact(each);
+      this.compact(each);
     }
     this.notify();
   }
@@ -87,17 +89,33 @@ export class Journal {
     return new Promise((resolve) => this.wake.push(resolve));
   }
 
-  private compact(emptied: Epoch): void {
-    if (emptied !== this.present) {
-      rmSync(this.path(emptied.epoch), {force: true});
-      this.epochs.splice(this.epochs.indexOf(emptied), 1);
+  /** Frees the memory of what is stored: an earlier epoch's file when it is done with, else by writing the rest anew. */
+  private compact(of: Epoch): void {
+    if (of !== this.present) {
+      if (of.entries.length > 0) return;
+      rmSync(this.path(of.epoch), {force: true});
+      this.epochs.splice(this.epochs.indexOf(of), 1);
       return;
     }
-    if (this.written < BATCH_BYTES) return;
+    const kept = of.entries.reduce((sum, entry) => sum + entry.bytes, 0);
+    if (this.written - kept < STALE) return;
+    const path = this.path(of.epoch);
+    writeFileSync(`${path}.new`, of.entries.map(lineOf).join(''), {mode: 0o600});
+    renameSync(`${path}.new`, path);
     closeSync(this.file);
-    writeFileSync(this.path(emptied.epoch), '');
-    this.file = openSync(this.path(emptied.epoch), 'a', 0o600);
-    this.written = 0;
+    this.file = openSync(path, 'a', 0o600);
+    this.written = kept;
+  }
+
+  // A full volume must not end the runner: the event is still sent from memory, and the file is written anew once the
+  // gateway has taken some.
+  private write(line: Buffer): void {
+    try {
+      if (writeSync(this.file, line) === line.length) this.written += line.length;
+      else this.written = Number.POSITIVE_INFINITY;
+    } catch {
+      this.written = Number.POSITIVE_INFINITY;
+    }
   }
 
   private notify(): void {
@@ -139,8 +157,12 @@ function parseEntry(line: string): Entry | undefined {
     const value: unknown = JSON.parse(line);
     if (typeof value !== 'object' || value === null || !('n' in value) || !('event' in value)) return undefined;
     const event = RunnerEvent.parse(value.event);
-    return typeof value.n === 'number' ? {n: value.n, event, bytes: line.length + 1} : undefined;
+    return typeof value.n === 'number' ? {n: value.n, event, bytes: Buffer.byteLength(line) + 1} : undefined;
   } catch {
     return undefined;
   }
+}
+
+function lineOf({n, event}: Pick<Entry, 'n' | 'event'>): string {
+  return `${JSON.stringify({n, event})}\n`;
 }

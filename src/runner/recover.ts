@@ -13,8 +13,6 @@ export function recover(state: StateFile, reporter: Reporter): void {
       code: 'outcome_unknown',
       message: 'the runner was restarted while the agent worked on the turn; look at what it did before asking again',
     };
-    const turn = {uid: inFlight.uid, sequence: inFlight.sequence};
-    reporter.record({kind: 'turn_finished', data: {name: inFlight.name, phase: 'Failed', error}}, turn);
     const of = {turnUid: inFlight.uid, turnName: inFlight.name};
     reporter.event({type: 'turnFinished', ...of, phase: 'Failed', error, finishedAt: reporter.time()});
   }

@@ -12,7 +12,7 @@ const Saved = z.object({
   instructed: z.string().optional(),
   /** Turns that were taken, the latest last: each is taken at most once, also after a restart. */
   taken: z.array(z.string()).default([]),
-  inFlight: z.object({uid: z.string(), name: z.string(), sequence: z.number()}).optional(),
+  inFlight: z.object({uid: z.string(), name: z.string()}).optional(),
   questions: z.array(z.object({requestId: z.string(), turnUid: z.string()})).default([]),
 });
 /** What outlives a restart of the runner in its pod. */

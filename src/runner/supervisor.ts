@@ -1,12 +1,13 @@
 import type {Launch} from '../api/launch.ts';
 import type {Desired} from '../api/wire/runner.ts';
-import {cleanText, head} from '../domain/runner/clean.ts';
+import {head} from '../domain/runner/clean.ts';
 import {describeExit, type Exit} from '../domain/runner/exit.ts';
 import {nextStep} from '../domain/runner/next-step.ts';
 import type {TurnResult} from '../domain/runner/outcome.ts';
-import {composePrompt, transcriptText} from '../domain/runner/prompt.ts';
 import {planRestart} from '../domain/runner/restart.ts';
+import {agentSaid, readyReport} from './agent-reports.ts';
 import {AgentNotStarted, startAgent} from './agent-start.ts';
+import {composeTurn} from './compose-turn.ts';
 import type {GatewayClient} from './gateway-client.ts';
 import type {Journal} from './journal.ts';
 import type {Log, Loopback} from './loopback/ports.ts';
@@ -17,8 +18,6 @@ import type {ShimLink} from './shim-link.ts';
 import type {StateFile} from './state.ts';
 import {type OrderedTurn, TurnRun} from './turn-run.ts';
 
-/** Characters of the transcript that an agent without memory is told. */
-const REBUILT = 32_768;
 /** Milliseconds between looks while something has to be confirmed. */
 const LOOK = 1_000;
 
@@ -144,7 +143,8 @@ export class Supervisor {
     this.phase = 'starting';
     const finding = tools.loopback.findings()[0];
     if (finding !== undefined) return this.fail({state: 'Failed', reason: finding.reason, message: finding.message});
-    tools.reporter.report({state: this.everReady ? 'Restarting' : 'Starting'});
+    // A first start is told by its end alone: each report is a write to the API.
+    if (!this.everReady && tools.state.get().epoch > 1) this.reportRunnerRestart();
     const resume = tools.state.get().agentSessionId ?? desired.resume?.agentSessionId;
     const startTools = {...tools, room: () => tools.journal.room()};
     try {
@@ -159,36 +159,17 @@ export class Supervisor {
       void agent.acp.closed.then(() => agent.process.signal('SIGKILL'));
       void agent.process.exited.then((exit) => this.agentEnded(agent, exit));
       tools.state.update((saved) => ({...saved, agentSessionId: agent.sessionId}));
-      this.reportReady(agent, findings);
+      tools.reporter.record({kind: 'agent_started', data: {...agentSaid(agent), conversation: agent.conversation}});
+      tools.reporter.report(readyReport(agent, findings));
     } catch (error) {
       this.startFailed(error);
     }
     this.look();
   }
 
-  private reportReady({greeting, sessionId, conversation}: RunningAgent, findings: Report['findings']): void {
-    const {agentInfo, agentCapabilities, protocolVersion} = greeting;
-    const agent = {
-      ...(agentInfo
-        ? {name: head(cleanText(agentInfo.name), 128), version: head(cleanText(agentInfo.version), 64)}
-        : {}),
-      protocolVersion,
-      capabilities: capabilityNames(agentCapabilities),
-    };
-    const rebuilt = {
-      type: 'ConversationRebuilt',
-      reason: 'ConversationRebuilt',
-      message: 'the agent could not bring its conversation back; it is told the end of the transcript',
-    };
-    const all = [...(findings ?? []), ...(conversation === 'Rebuilt' ? [rebuilt] : [])];
-    this.tools.reporter.record({kind: 'agent_started', data: {...agent, conversation}});
-    this.tools.reporter.report({
-      state: 'Ready',
-      agentSessionId: sessionId.slice(0, 512),
-      conversation,
-      agent,
-      findings: all,
-    });
+  private reportRunnerRestart(): void {
+    const told = {reason: 'RunnerRestarting', message: 'the runner of the pod ended and was started again in place'};
+    this.tools.reporter.report({state: 'Restarting', ...told, findings: [{type: 'RunnerRestarting', ...told}]});
   }
 
   private startFailed(error: unknown): void {
@@ -232,10 +213,10 @@ export class Supervisor {
     });
     this.turn = run;
     // Before anything reaches the agent: a runner that is killed now never gives it the same turn again.
-    const {uid, name, sequence} = turn;
-    tools.state.update((saved) => ({...saved, taken: [...saved.taken, uid], inFlight: {uid, name, sequence}}));
+    const {uid, name} = turn;
+    tools.state.update((saved) => ({...saved, taken: [...saved.taken, uid], inFlight: {uid, name}}));
     agent.listener.turn = run;
-    const blocks = await this.compose(turn, agent);
+    const blocks = await composeTurn(turn, agent, {...tools, goal: this.desired?.session.goal});
     tools.state.update((saved) => ({...saved, instructed: agent.sessionId}));
     // Stopped while the prompt was composed: the agent never sees it.
     if (run.interrupting) tools.reporter.event(run.cancelled());
@@ -244,22 +225,6 @@ export class Supervisor {
     tools.state.update(({inFlight: _ended, ...saved}) => ({...saved, questions: []}));
     this.turn = undefined;
     this.look();
-  }
-
-  private async compose(turn: OrderedTurn, agent: RunningAgent): Promise<string[]> {
-    const {launch, state, gateway, log} = this.tools;
-    const instructed = state.get().instructed === agent.sessionId;
-    const fresh = agent.conversation === 'New' || agent.conversation === 'Rebuilt' || turn.sequence === 1;
-    let earlier: string | undefined;
-    if (agent.conversation === 'Rebuilt' && !instructed) {
-      const context = await gateway.context().catch((error: unknown) => {
-        log.warn({message: error instanceof Error ? error.message : String(error)}, 'no transcript to rebuild from');
-        return undefined;
-      });
-      earlier = context && transcriptText(context.records, REBUILT);
-    }
-    const instructions = fresh && !instructed ? launch.instructions : undefined;
-    return composePrompt({turn, goal: this.desired?.session.goal, instructions, earlier});
   }
 
   private refuse(turn: OrderedTurn, why: 'stopped' | 'failed'): void {
@@ -324,15 +289,4 @@ export class Supervisor {
     if (this.agent !== undefined) await endAgent(this.agent);
     this.tools.left();
   }
-}
-
-function capabilityNames(capabilities: RunningAgent['greeting']['agentCapabilities']): string[] {
-  const {loadSession, mcpCapabilities, sessionCapabilities} = capabilities ?? {};
-  return [
-    ...(loadSession === true ? ['loadSession'] : []),
-    ...(mcpCapabilities?.http === true ? ['mcp.http'] : []),
-    ...Object.entries(sessionCapabilities ?? {}).flatMap(([name, value]) =>
-      value != null && name !== '_meta' ? [`session.${cleanText(name).slice(0, 40)}`] : [],
-    ),
-  ].slice(0, 32);
 }

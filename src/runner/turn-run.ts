@@ -150,7 +150,6 @@ export class TurnRun {
     });
     const usage = loopback.modelUsage();
     const response = this.merger.response(8192);
-    reporter.record({kind: 'turn_finished', data: {name: this.turn.name, ...outcome}}, this.record);
     return {
       type: 'turnFinished',
       turnUid: this.turn.uid,

@@ -45,6 +45,8 @@ export interface ControllerFixture {
 export interface FixtureParts {
   readonly connection: Connection;
   readonly namespace: string;
+  /** Where the Services of gateway and egress relay are; the same namespace if absent. */
+  readonly releaseNamespace?: string;
   readonly delivery?: Delivery;
 }
 
@@ -52,11 +54,12 @@ export const RUNTIME_IMAGE = `registry.example/carrel@sha256:${'b'.repeat(64)}`;
 export const AGENT_IMAGE = `registry.example/agent@sha256:${'a'.repeat(64)}`;
 
 /** Start all controllers in this process. */
-export async function startControllers({connection, namespace, delivery}: FixtureParts): Promise<ControllerFixture> {
+export async function startControllers({connection, namespace, ...parts}: FixtureParts): Promise<ControllerFixture> {
+  const releaseNamespace = parts.releaseNamespace ?? namespace;
   const log = keptLog();
   const client = createClient({connection, fieldManager: 'carrel-controller', log});
   const caches = createCaches({connection, log});
-  addControllerCaches(caches, {releaseNamespace: namespace, namespace});
+  addControllerCaches(caches, {releaseNamespace, namespace});
   caches.start();
   const synced = await caches.whenSynced({timeoutMs: 20_000});
   if (!synced) throw new Error(`caches are not in sync: ${JSON.stringify(log.lines)}`);
@@ -73,9 +76,9 @@ export async function startControllers({connection, namespace, delivery}: Fixtur
         return {acked: batch.from + batch.records.length - 1};
       },
     },
-    delivery: delivery ?? new Delivery('Auto'),
-    endpoints: {namespace, gateway: 'carrel-gateway', egress: 'carrel-egress'},
-    release: {namespace, gateway: {app: 'gateway'}, egress: {app: 'egress'}},
+    delivery: parts.delivery ?? new Delivery('Auto'),
+    endpoints: {namespace: releaseNamespace, gateway: 'carrel-gateway', egress: 'carrel-egress'},
+    release: {namespace: releaseNamespace, gateway: {app: 'gateway'}, egress: {app: 'egress'}},
     runtimeImage: RUNTIME_IMAGE,
     accessMode: 'ReadWriteOnce',
     range: {first: 200_000, last: 200_100},
@@ -100,11 +103,11 @@ export async function startControllers({connection, namespace, delivery}: Fixtur
     }),
   );
   const until: ControllerFixture['until'] = async (what, probe) => {
-    const end = Date.now() + 60_000;
+    const end = Date.now() + 30_000;
     for (;;) {
       const value = await probe();
       if (value !== undefined) return value;
-      if (Date.now() > end) throw new Error(`${what}: not within 60 s; log: ${JSON.stringify(log.lines.slice(-10))}`);
+      if (Date.now() > end) throw new Error(`${what}: not within 30 s; log: ${JSON.stringify(log.lines.slice(-10))}`);
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   };

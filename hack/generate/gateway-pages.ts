@@ -1,5 +1,5 @@
 import {BASE_GROUPS, COMPOSITE_GROUPS} from '../../src/domain/access/groups.ts';
-import {sayNeed} from '../../src/domain/access/need.ts';
+import {type Need, sayNeed} from '../../src/domain/access/need.ts';
 import {REFUSALS} from '../../src/domain/refusal.ts';
 import type {Tool} from '../../src/gateway/tool.ts';
 import {TOOLS} from '../../src/gateway/tools/index.ts';
@@ -41,7 +41,7 @@ function toolSection(tool: Tool): string[] {
     `\`${tool.group}\``,
     ...(tool.composites.self_session === undefined ? [] : [`\`self_session\`${narrowed}`]),
   ];
-  const needs = tool.sessionOnly ? 'only for sessions' : tool.listNeeds.map((n) => `\`${sayNeed(n)}\``).join(', ');
+  const needs = tool.sessionOnly ? 'only for sessions' : tool.listNeeds.map(sayAll).join(' or ');
   return [
     `## ${tool.name}`,
     '',
@@ -54,4 +54,8 @@ function toolSection(tool: Tool): string[] {
     '```',
     '',
   ];
+}
+
+function sayAll(needs: readonly Need[]): string {
+  return needs.map((need) => `\`${sayNeed(need)}\``).join(', ');
 }

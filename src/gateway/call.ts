@@ -1,4 +1,4 @@
-import {type Caller, type Channel, principalOf} from '../domain/access/caller.ts';
+import {type Caller, type Channel, principalOf, type UserCaller} from '../domain/access/caller.ts';
 import {expandGroups, type Scope} from '../domain/access/groups.ts';
 import {isWithin} from '../domain/access/lineage.ts';
 import {type Need, sayNeed} from '../domain/access/need.ts';
@@ -103,7 +103,20 @@ async function admit(
       : unseen(bound.subject, namespace);
   }
   if (tool.sessionOnly) return new Refusal('session_required', 'Only a session can call this tool.');
-  for (const need of bound?.needs ?? tool.listNeeds) {
+  let refusal: Refusal | undefined;
+  for (const needs of bound === undefined ? tool.listNeeds : [bound.needs]) {
+    refusal = await firstLacking(parts, {caller, namespace}, needs);
+    if (refusal === undefined) return undefined;
+  }
+  return refusal;
+}
+
+async function firstLacking(
+  parts: CallParts,
+  {caller, namespace}: {caller: UserCaller; namespace: string},
+  needs: readonly Need[],
+): Promise<Refusal | undefined> {
+  for (const need of needs) {
     if (!(await parts.authorize(caller, namespace, need))) return lacking(caller, namespace, need);
   }
   return undefined;

@@ -42,8 +42,10 @@ export interface ToolSpec<I, O> {
   readonly composites?: Partial<Record<CompositeGroup, {readonly input?: z.ZodType<I>; readonly description?: string}>>;
   /** Only sessions can call it. */
   readonly sessionOnly?: boolean;
-  /** Rights of a Kubernetes user for this call; without input: the least that makes the tool worth listing. */
+  /** Rights of a Kubernetes user for this call. */
   needs(input: I | undefined): readonly Need[];
+  /** Rights of which any one makes the tool worth listing; without it, all that `needs` says without an input. */
+  listedFor?: readonly Need[];
   /** The Session that is acted upon; for a session caller it must be itself or a descendant. */
   subject?(input: I): string | undefined;
   handle(call: ToolCall<I>): Promise<O>;
@@ -75,8 +77,8 @@ export interface ToolFace {
 /** A tool with its types hidden, so that tools of all inputs fit one list. */
 export interface Tool extends Grouped {
   readonly sessionOnly: boolean;
-  /** Needs of listing. */
-  readonly listNeeds: readonly Need[];
+  /** Needs of listing: all of one of these. */
+  readonly listNeeds: readonly (readonly Need[])[];
   describe(breadth: Breadth): ToolFace;
   /** Throws `invalid_arguments`, before any code of the tool runs (Z-159). `caller` fills in what its grant fixes. */
   bind(args: unknown, breadth: Breadth, caller: Caller): BoundCall;
@@ -94,7 +96,7 @@ export function defineTool<I, O>(spec: ToolSpec<I, O>): Tool {
     effect: spec.effect,
     composites: own === undefined ? {} : {self_session: own.input === undefined ? 'whole' : 'narrowed'},
     sessionOnly: spec.sessionOnly ?? false,
-    listNeeds: spec.needs(undefined),
+    listNeeds: spec.listedFor?.map((need) => [need]) ?? [spec.needs(undefined)],
     describe: (breadth) => ({
       description: breadth === 'narrowed' ? (own?.description ?? spec.description) : spec.description,
       inputSchema: schemas[breadth],

@@ -62,6 +62,10 @@ export default defineTool({
     if (asked?.action !== 'follow_up') return [patch];
     return [{verb: 'create', resource: 'turns'}, ...((asked.goal ?? '').trim() === '' ? [] : [patch])];
   },
+  listedFor: [
+    {verb: 'patch', resource: 'sessions'},
+    {verb: 'create', resource: 'turns'},
+  ],
   subject: (asked) => asked.session_id,
   async handle(call) {
     const session = subjectSession(call);

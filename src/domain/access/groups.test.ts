@@ -1,4 +1,5 @@
 import {describe, expect, test} from 'vitest';
+import {GROUP_NAMES} from '../../api/groups.ts';
 import {expandGroups, type Grouped, intersect, parseGroups, unknownGroups} from './groups.ts';
 
 const TOOLS: Grouped[] = [
@@ -38,6 +39,10 @@ describe('groups', () => {
       'bogus',
       '__proto__',
     ]);
+  });
+
+  test.each(GROUP_NAMES)('%s, which an Agent may name, gives tools', (group) => {
+    expect(expandGroups([group], TOOLS).tools.size).toBeGreaterThan(0);
   });
 
   test('an absent parameter is not an empty one', () => {

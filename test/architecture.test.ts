@@ -1,7 +1,8 @@
+import {readFileSync} from 'node:fs';
 import {basename, dirname, join, normalize} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {BANNED_NAMES, LAYERS, ONE_IMPORTER, SIZE} from './architecture/laws.ts';
-import {filesBelow, importsOf, layerOf, type Source, sourcesBelow} from './architecture/sources.ts';
+import {filesBelow, importsOf, layerOf, ROOT, type Source, sourcesBelow} from './architecture/sources.ts';
 
 const isTest = (path: string) => path.endsWith('.test.ts');
 const all = sourcesBelow('src', 'hack', 'examples', 'test');
@@ -128,17 +129,12 @@ describe('texture', () => {
   });
 
   it('nothing is left to do, and nothing speaks of the machine it was written on', () => {
-    const texts = filesBelow(
-      ['src', 'hack', 'examples', 'test', 'docs', 'charts', 'crds'],
-      ['.ts', '.md', '.yaml', '.json', '.sh', '.tpl'],
-    );
-    const leftOver = new RegExp(
-      ['TO' + 'DO', 'FIX' + 'ME', '\\.\\./sha' + 'red', '/wo' + 'rk/(main|sha' + 'red)']
-        .map((word) => `(?<![A-Za-z])${word}`)
-        .join('|'),
-    );
-    const wrong = all.filter((source) => texts.includes(source.path) && leftOver.test(source.text));
-    expect(wrong.map((source) => source.path)).toEqual([]);
+    const folders = ['src', 'hack', 'examples', 'test', 'docs', 'charts', 'crds'];
+    const paths = filesBelow(folders, ['.ts', '.mjs', '.md', '.yaml', '.json', '.sh', '.tpl', '.txt']);
+    // Written in two parts, or this file would find itself.
+    const words = [`TO${'DO'}`, `FIX${'ME'}`, `\\.\\./sha${'red'}/`, `/wo${'rk'}/(?:main|sha${'red'})`];
+    const leftOver = new RegExp(words.map((word) => `(?<![A-Za-z])${word}`).join('|'));
+    expect(paths.filter((path) => leftOver.test(readFileSync(join(ROOT, path), 'utf8')))).toEqual([]);
   });
 });
 

@@ -40,7 +40,17 @@ export async function prepare(values: Values = {}): Promise<Environment> {
 export async function install(cluster: Cluster, images: Images, values: Values = {}): Promise<void> {
   const all = {image: {reference: images.runtime}, egress: egressValues(cluster, values), ...withoutEgress(values)};
   const args = ['upgrade', '--install', 'carrel', `${ROOT}/charts/carrel`];
-  const how = ['--namespace', RELEASE_NAMESPACE, '--create-namespace', '--take-ownership', '--wait', '--timeout', '300s', '--values', '-'];
+  const how = [
+    '--namespace',
+    RELEASE_NAMESPACE,
+    '--create-namespace',
+    '--take-ownership',
+    '--wait',
+    '--timeout',
+    '300s',
+    '--values',
+    '-',
+  ];
   await run(cluster.tools.helm, [...args, ...how], {
     env: {KUBECONFIG: cluster.kubeconfigPath},
     stdin: JSON.stringify(all),

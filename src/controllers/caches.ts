@@ -1,7 +1,14 @@
 import {LABEL_MANAGED_BY, MANAGED_BY} from '../api/meta.ts';
 import type {QuestionObject, SessionObject, TurnObject} from '../api/v1alpha1/index.ts';
 import {withoutBody} from '../domain/turn/input.ts';
-import {ControllerRevisions, NetworkPolicies, Nodes, PersistentVolumeClaims, Pods, ServiceAccounts} from '../kube/builtin.ts';
+import {
+  ControllerRevisions,
+  NetworkPolicies,
+  Nodes,
+  PersistentVolumeClaims,
+  Pods,
+  ServiceAccounts,
+} from '../kube/builtin.ts';
 import {Agents, Questions, Sessions, Turns} from '../kube/kinds.ts';
 import type {Caches} from '../kube/ports.ts';
 import {ClusterAddresses} from './cluster-ip.ts';

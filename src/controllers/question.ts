@@ -19,7 +19,8 @@ export function questionController(): ControllerDefinition {
     name: 'question',
     resource: Questions,
     workers: 2,
-    wakes: (change) => matters(change, (old, now) => askedFor(old, now) || old.status?.deliveredAt !== now.status?.deliveredAt),
+    wakes: (change) =>
+      matters(change, (old, now) => askedFor(old, now) || old.status?.deliveredAt !== now.status?.deliveredAt),
     watches: [
       wakeOn({
         resource: Turns,
@@ -29,7 +30,8 @@ export function questionController(): ControllerDefinition {
       wakeOn({
         resource: Sessions,
         changed: (old, now) => whereItStands(old) !== whereItStands(now),
-        keys: (s, read) => keys(read.of(Questions).byIndex(INDEX.session, within(s.metadata.namespace, s.metadata.name))),
+        keys: (s, read) =>
+          keys(read.of(Questions).byIndex(INDEX.session, within(s.metadata.namespace, s.metadata.name))),
       }),
     ],
     reconcile: reconcileQuestion,

@@ -41,7 +41,10 @@ export async function observeSession(
     volume: await volumeOf(session, read, live),
     node: await nodeOf(pod, read, live),
     turns: read.of(Turns).byIndex(INDEX.session, key),
-    questions: read.of(Questions).byIndex(INDEX.session, key).filter((q) => belongs(q, session)),
+    questions: read
+      .of(Questions)
+      .byIndex(INDEX.session, key)
+      .filter((q) => belongs(q, session)),
     podWarnings: await warnings(session, pod, {live, now}),
     addresses: addressesOf(read, parts.endpoints),
     settings: {
@@ -79,11 +82,7 @@ async function podOf(session: SessionObject, read: CachedReader, live: LiveReade
   return pod === undefined ? {kind: 'Gone', ...recorded} : {kind: 'Present', pod};
 }
 
-async function volumeOf(
-  session: SessionObject,
-  read: CachedReader,
-  live: LiveReader,
-): Promise<SessionSeen['volume']> {
+async function volumeOf(session: SessionObject, read: CachedReader, live: LiveReader): Promise<SessionSeen['volume']> {
   const recorded = session.status?.volume;
   if (recorded === undefined) return 'None';
   const ref = {...recorded, namespace: session.metadata.namespace};
@@ -94,8 +93,7 @@ async function volumeOf(
 function strays(session: SessionObject, read: CachedReader): readonly Pod[] {
   const {uid} = session.metadata;
   const {pod, attempt, phase} = session.status ?? {};
-  const expected =
-    pod === undefined && phase === 'Starting' ? podName(identityOf(session), attempt ?? 0) : undefined;
+  const expected = pod === undefined && phase === 'Starting' ? podName(identityOf(session), attempt ?? 0) : undefined;
   return read
     .of(Pods)
     .byIndex(INDEX.owner, uid)
@@ -130,7 +128,8 @@ async function warnings(
   if (pod.kind !== 'Present' || reported(session.status ?? {}, pod.pod.metadata.uid) !== undefined) return [];
   const since = scheduledAt(pod.pod);
   const agent = pod.pod.status?.containerStatuses?.find((c) => c.name === CONTAINER.agent);
-  if (since === undefined || now.getTime() - since < WARNINGS_AFTER_MS || agent?.state?.running !== undefined) return [];
+  if (since === undefined || now.getTime() - since < WARNINGS_AFTER_MS || agent?.state?.running !== undefined)
+    return [];
   try {
     const {namespace, name} = pod.pod.metadata;
     const found = await live.list(Events, {namespace, fieldSelector: `regarding.name=${name},type=Warning`});

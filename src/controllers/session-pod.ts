@@ -45,8 +45,7 @@ async function judge(wanted: Manifest<Pod>, made: Pod, context: StepContext): Pr
   const {input, seen, parts} = context;
   const {name, uid, namespace} = made.metadata;
   if (made.metadata.deletionTimestamp !== undefined) return {againMs: AGAIN_MS};
-  const remove = (seconds: number) =>
-    input.write.delete(Pods, {namespace, name}, {uid, gracePeriodSeconds: seconds});
+  const remove = (seconds: number) => input.write.delete(Pods, {namespace, name}, {uid, gracePeriodSeconds: seconds});
   const owned = (made.metadata.ownerReferences ?? []).some((o) => o.uid === seen.session.metadata.uid);
   if (!owned) {
     await remove(0);
@@ -58,7 +57,13 @@ async function judge(wanted: Manifest<Pod>, made: Pod, context: StepContext): Pr
     await remove(0);
     if (parts.delivery.switchOver()) {
       const note = 'the API server drops image volumes; the runtime is copied by an init container from now on';
-      input.events.record({regarding: seen.session, type: 'Warning', reason: 'RuntimeSwitched', action: 'Switch', note});
+      input.events.record({
+        regarding: seen.session,
+        type: 'Warning',
+        reason: 'RuntimeSwitched',
+        action: 'Switch',
+        note,
+      });
     }
     return {againMs: AGAIN_MS};
   }

@@ -17,10 +17,16 @@ let run: ControllerFixture;
 
 beforeEach(async () => {
   api = await startFakeApi();
-  for (const [name, clusterIP] of [['carrel-gateway', '10.0.0.1'], ['carrel-egress', '10.0.0.2']] as const) {
+  for (const [name, clusterIP] of [
+    ['carrel-gateway', '10.0.0.1'],
+    ['carrel-egress', '10.0.0.2'],
+  ] as const) {
     api.put(ClusterAddresses, {metadata: {name, namespace}, spec: {clusterIP}});
   }
-  api.put(Agents, {metadata: {name: 'scribe', namespace, generation: 1}, spec: {...revisionData().spec, image: AGENT_IMAGE}});
+  api.put(Agents, {
+    metadata: {name: 'scribe', namespace, generation: 1},
+    spec: {...revisionData().spec, image: AGENT_IMAGE},
+  });
   run = await startControllers({connection: api.connection, namespace});
   await run.until('published', async () => api.get(Agents, {namespace, name: 'scribe'})?.status?.publishedRevision);
   await run.settled();
@@ -34,11 +40,13 @@ afterEach(async () => {
 
 /** Writes since the last look, reads left out: `POST pods`, `PATCH sessions status`. */
 function writes(): string[] {
-  const all = api.requests.filter((r) => r.method !== 'GET').map((r) => {
-    const parts = r.path.split('/').filter((p) => p !== '');
-    const plural = parts[parts.indexOf('namespaces') + 2] ?? '';
-    return `${r.method} ${plural}${r.path.endsWith('/status') ? ' status' : ''}`;
-  });
+  const all = api.requests
+    .filter((r) => r.method !== 'GET')
+    .map((r) => {
+      const parts = r.path.split('/').filter((p) => p !== '');
+      const plural = parts[parts.indexOf('namespaces') + 2] ?? '';
+      return `${r.method} ${plural}${r.path.endsWith('/status') ? ' status' : ''}`;
+    });
   api.requests.length = 0;
   return all;
 }
@@ -63,7 +71,9 @@ describe('writes of the controller and the gateway, as the budget counts them', 
     expect(made.filter((w) => w.endsWith('events')).length).toBeLessThanOrEqual(3);
     expect(made, made.join('\n')).toHaveLength(12);
     const {reconciles} = run;
-    const total = Object.entries(reconciles).filter(([k]) => k.startsWith('session') || k.startsWith('turn')).reduce((n, [, v]) => n + v, 0);
+    const total = Object.entries(reconciles)
+      .filter(([k]) => k.startsWith('session') || k.startsWith('turn'))
+      .reduce((n, [, v]) => n + v, 0);
     expect(total, JSON.stringify(reconciles)).toBeLessThanOrEqual(10);
   });
 
@@ -73,8 +83,13 @@ describe('writes of the controller and the gateway, as the budget counts them', 
     await run.until('idle', async () => ((await run.session('one')).status?.phase === 'Idle' ? true : undefined));
     await run.settled();
     writes();
-    api.put(Turns, {metadata: {name: 'second', namespace, generation: 1}, spec: {session: 'one', input: [{text: 'more'}], delivery: 'Queue'}});
-    await run.until('second runs', async () => ((await run.turn('second')).status?.phase === 'Running' ? true : undefined));
+    api.put(Turns, {
+      metadata: {name: 'second', namespace, generation: 1},
+      spec: {session: 'one', input: [{text: 'more'}], delivery: 'Queue'},
+    });
+    await run.until('second runs', async () =>
+      (await run.turn('second')).status?.phase === 'Running' ? true : undefined,
+    );
     await run.finish('second');
     await run.until('idle', async () => ((await run.session('one')).status?.turns === 2 ? true : undefined));
     await run.settled();
@@ -120,7 +135,9 @@ describe('faults', () => {
     run.archiveFault = new Error('archive is down');
     const pod = (await run.session('one')).status?.pod?.name ?? '';
     api.drop(Pods, {namespace, name: pod});
-    await run.until('the failure is logged', async () => (run.log.lines.some((l) => l.message === 'reconcile failed') ? true : undefined));
+    await run.until('the failure is logged', async () =>
+      run.log.lines.some((l) => l.message === 'reconcile failed') ? true : undefined,
+    );
     expect((await run.turn(first)).status?.phase).toBe('Running');
     run.archiveFault = undefined;
     const ended = await run.until('ended', async () => {

@@ -13,12 +13,12 @@ import {
 import type {ReleasePods} from '../domain/agent/isolation.ts';
 import type {Archive} from '../domain/archive.ts';
 import {conditionEvents} from '../domain/condition-events.ts';
+import {identityOf} from '../domain/session/identity.ts';
 import {planSession} from '../domain/session/plan.ts';
 import {isOpen} from '../domain/session/queue.ts';
 import {settle} from '../domain/session/settle.ts';
 import type {Note, TurnWrite} from '../domain/session/steps.ts';
 import {ownedBySession} from '../domain/session/volume.ts';
-import {identityOf} from '../domain/session/identity.ts';
 import {ControllerRevisions, Nodes, PersistentVolumeClaims, Pods} from '../kube/builtin.ts';
 import {defineController} from '../kube/controller.ts';
 import {isApiError} from '../kube/errors.ts';
@@ -51,13 +51,18 @@ export function sessionController(parts: SessionParts): ControllerDefinition {
     name: 'session',
     resource: Sessions,
     workers: 8,
-    wakes: (change) => matters(change, (old, now) => askedFor(old, now) || !isDeepStrictEqual(old.status?.runner, now.status?.runner)),
+    wakes: (change) =>
+      matters(change, (old, now) => askedFor(old, now) || !isDeepStrictEqual(old.status?.runner, now.status?.runner)),
     watches: [
       wakeOn({resource: Turns, changed: turnChanged, keys: (t) => [keyOf(t, t.spec.session)]}),
       wakeOn({resource: Questions, changed: questionChanged, keys: (q) => [keyOf(q, q.spec.session)]}),
       wakeOn({resource: Pods, changed: podChanged, keys: labelled}),
       wakeOn({resource: PersistentVolumeClaims, changed: askedFor, keys: labelled}),
-      wakeOn({resource: Agents, changed: (old, now) => old.status !== now.status, keys: (a, read) => waiting(a, a.metadata.name, read)}),
+      wakeOn({
+        resource: Agents,
+        changed: (old, now) => old.status !== now.status,
+        keys: (a, read) => waiting(a, a.metadata.name, read),
+      }),
       wakeOn({
         resource: ControllerRevisions,
         changed: askedFor,
@@ -80,7 +85,11 @@ function doneWithNamespace(error: unknown): Outcome {
 }
 
 /** Turns end by patches of the gateway; their Events are sent by who counts them. */
-function reportEnd({events}: Pick<ReconcileInput<SessionObject>, 'events'>, turn: TurnObject, status: TurnObject['status']): void {
+function reportEnd(
+  {events}: Pick<ReconcileInput<SessionObject>, 'events'>,
+  turn: TurnObject,
+  status: TurnObject['status'],
+): void {
   for (const event of conditionEvents(Turn.conditions, [], status?.conditions)) {
     events.record({regarding: turn, action: 'End', ...event});
   }
@@ -115,7 +124,11 @@ async function adopt({write, object: session}: ReconcileInput<SessionObject>, tu
   const path = '/metadata/ownerReferences';
   const value = [...(ownerReferences ?? []), {...owner, controller: ownerReferences === undefined}];
   await write
-    .patchJson(Turns, {namespace, name}, {uid, tests: {[path]: ownerReferences ?? null}, ops: [{op: 'add', path, value}]})
+    .patchJson(
+      Turns,
+      {namespace, name},
+      {uid, tests: {[path]: ownerReferences ?? null}, ops: [{op: 'add', path, value}]},
+    )
     .catch((error: unknown) => {
       if (!isApiError(error, 'NotFound')) throw error;
     });
@@ -150,12 +163,17 @@ function labelled(object: {metadata: Pod['metadata']}): Key[] {
 /** Sessions of an Agent that have nothing to run yet: only they care what is published. */
 function waiting(object: {metadata: {namespace?: string | undefined}}, agent: string, read: CachedReader): Key[] {
   const sessions = read.of(Sessions).byIndex(INDEX.agent, within(object.metadata.namespace, agent));
-  return sessions.filter((s) => s.status?.phase === undefined || s.status.phase === 'Pending').map((s) => keyOf(s, s.metadata.name));
+  return sessions
+    .filter((s) => s.status?.phase === undefined || s.status.phase === 'Pending')
+    .map((s) => keyOf(s, s.metadata.name));
 }
 
 /** Ends are written by the gateway; what the controller itself wrote needs no second look. */
 function turnChanged(old: TurnObject, now: TurnObject): boolean {
-  return askedFor(old, now) || (old.status?.phase !== now.status?.phase && now.status?.phase !== 'Queued' && now.status?.phase !== 'Running');
+  return (
+    askedFor(old, now) ||
+    (old.status?.phase !== now.status?.phase && now.status?.phase !== 'Queued' && now.status?.phase !== 'Running')
+  );
 }
 
 function questionChanged(old: QuestionObject, now: QuestionObject): boolean {
@@ -185,6 +203,8 @@ function podFacts({spec, status}: Pod): unknown {
   ];
 }
 
-function readiness(node: {status?: {conditions?: readonly {type: string; status: string}[] | undefined} | undefined}): string {
+function readiness(node: {
+  status?: {conditions?: readonly {type: string; status: string}[] | undefined} | undefined;
+}): string {
   return node.status?.conditions?.find((c) => c.type === 'Ready')?.status ?? '';
 }

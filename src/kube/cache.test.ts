@@ -2,10 +2,10 @@ import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {type FakeApi, startFakeApi} from '../../test/support/fake-api.ts';
 import {keptLog} from '../../test/support/log.ts';
 import {type Widget, Widgets} from '../../test/support/widgets.ts';
-import {createCaches} from './cache.ts';
 import {ConfigMaps} from './builtin.ts';
+import {createCaches} from './cache.ts';
 import type {Cache, CacheOptions, Caches} from './ports.ts';
-import {reconnectDelay, type ReflectorTimes} from './reflector.ts';
+import {type ReflectorTimes, reconnectDelay} from './reflector.ts';
 
 const soon = {timeoutMs: 10_000};
 let api: FakeApi;

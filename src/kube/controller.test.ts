@@ -1,9 +1,9 @@
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
-import type {Outcome} from '../api/outcome.ts';
-import {done, stalled, wait} from '../api/outcome.ts';
 import {type FakeApi, startFakeApi} from '../../test/support/fake-api.ts';
 import {keptLog} from '../../test/support/log.ts';
 import {type Widget, Widgets} from '../../test/support/widgets.ts';
+import type {Outcome} from '../api/outcome.ts';
+import {done, stalled, wait} from '../api/outcome.ts';
 import {ConfigMaps} from './builtin.ts';
 import {createCaches} from './cache.ts';
 import {createClient} from './client.ts';

@@ -203,7 +203,10 @@ async function passFence<T extends KubeObject>(
   const passed = await fence.pass(FENCE_MS);
   run.fenced.delete(key);
   if (!passed)
-    run.log.warn({controller: run.spec.name, object: key}, `caches have not shown the last write after ${FENCE_MS / 1_000} s`);
+    run.log.warn(
+      {controller: run.spec.name, object: key},
+      `caches have not shown the last write after ${FENCE_MS / 1_000} s`,
+    );
   queue.add(key, 'high');
 }
 

@@ -5,9 +5,9 @@ import {keptLog} from '../../test/support/log.ts';
 import {type Widget, Widgets} from '../../test/support/widgets.ts';
 import {Events} from './builtin.ts';
 import {createClient} from './client.ts';
+import {systemClock} from './clock.ts';
 import {createRecorder} from './events.ts';
 import type {EventNote, Recorder} from './ports.ts';
-import {systemClock} from './clock.ts';
 
 let api: FakeApi;
 let clock: FakeClock;

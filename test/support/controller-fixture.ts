@@ -1,5 +1,5 @@
-import type {Pod} from '../../src/api/kube-pod.ts';
 import type {KubeObject} from '../../src/api/kube-object.ts';
+import type {Pod} from '../../src/api/kube-pod.ts';
 import type {SessionObject, SessionSpec, TurnObject, TurnStatus} from '../../src/api/v1alpha1/index.ts';
 import type {Append} from '../../src/api/wire/archive.ts';
 import {allControllers} from '../../src/controllers/all.ts';
@@ -124,7 +124,13 @@ export async function startControllers({connection, namespace, ...parts}: Fixtur
     until,
     async report(name: string, more: object = {}) {
       const {metadata, status} = await session(name);
-      const value = {podUID: status?.pod?.uid ?? '', epoch: 1, state: 'Ready', agentSessionId: 'conversation-1', ...more};
+      const value = {
+        podUID: status?.pod?.uid ?? '',
+        epoch: 1,
+        state: 'Ready',
+        agentSessionId: 'conversation-1',
+        ...more,
+      };
       const tests = {'/status/pod/uid': status?.pod?.uid ?? ''};
       const ops = [{op: 'add' as const, path: '/status/runner', value}];
       await client.patchStatusJson(Sessions, {namespace, name}, {uid: metadata.uid, tests, ops});
@@ -133,14 +139,22 @@ export async function startControllers({connection, namespace, ...parts}: Fixtur
       const {metadata, status} = await turn(name);
       const tests = {'/status/podUID': status?.podUID ?? '', '/status/phase': 'Running'};
       const whole = {finishedAt: new Date().toISOString().replace(/\.\d+/, ''), archived: true, ...end};
-      const ops = Object.entries(whole).map(([field, value]) => ({op: 'add' as const, path: `/status/${field}`, value}));
+      const ops = Object.entries(whole).map(([field, value]) => ({
+        op: 'add' as const,
+        path: `/status/${field}`,
+        value,
+      }));
       await client.patchStatusJson(Turns, {namespace, name}, {uid: metadata.uid, tests, ops});
     },
     async podStatus(name: string, status: Pod['status']) {
       const pod = (await session(name)).status?.pod;
       const live = await client.get(Pods, {namespace, name: pod?.name ?? ''});
       const {resourceVersion} = live.metadata;
-      await client.patchStatusMerge(Pods, {namespace, name: live.metadata.name}, {resourceVersion, status: status ?? {}});
+      await client.patchStatusMerge(
+        Pods,
+        {namespace, name: live.metadata.name},
+        {resourceVersion, status: status ?? {}},
+      );
     },
     async settled() {
       let quiet = 0;

@@ -5,9 +5,9 @@ import type {KubeObject, ObjectRef} from '../../src/api/kube-object.ts';
 import {type Connection, connectWith} from '../../src/kube/connection.ts';
 import {type Resource, resourceName} from '../../src/kube/resource.ts';
 import {asObject, isJson, type Json, member, text} from '../../src/kube/typed.ts';
-import {applyJsonPatch, mergeJson} from './json-patch.ts';
 import {parseTarget, type Target} from './fake-target.ts';
 import {bookmarkAt, createWorld, line, matches, status, type Watcher, type World} from './fake-world.ts';
+import {applyJsonPatch, mergeJson} from './json-patch.ts';
 
 /** What happens to a request instead of, or after, its normal course. */
 export type Fault =

@@ -177,7 +177,11 @@ export function seen(over: Partial<SessionSeen> = {}): SessionSeen {
 }
 
 /** A session with a present pod; `status` is laid over READY. */
-export function seenWithPod(status: SessionStatus = {}, over: Partial<SessionSeen> = {}, spec: Partial<SessionSpec> = {}): SessionSeen {
+export function seenWithPod(
+  status: SessionStatus = {},
+  over: Partial<SessionSeen> = {},
+  spec: Partial<SessionSpec> = {},
+): SessionSeen {
   return seen({
     session: session({...READY, ...status}, spec),
     current: {name: 'scribe-a6e10000-x', data: revisionData()},

@@ -1,5 +1,4 @@
-import type {KubeObject} from '../../src/api/kube-object.ts';
-import type {Condition} from '../../src/api/kube-object.ts';
+import type {Condition, KubeObject} from '../../src/api/kube-object.ts';
 import {kubeResource} from '../../src/kube/resource.ts';
 
 /** A kind for tests of the runtime itself. */

@@ -39,7 +39,8 @@ export function planQuestion(seen: QuestionSeen): QuestionPlan {
   const {question, session, now} = seen;
   const [phase, message] = phaseOf(seen);
   const before = question.status;
-  const late = phase === 'Answered' && isLate(seen) && session !== undefined ? lateAnswer(question, session) : undefined;
+  const late =
+    phase === 'Answered' && isLate(seen) && session !== undefined ? lateAnswer(question, session) : undefined;
   const status: QuestionStatus = {
     ...before,
     observedGeneration: question.metadata.generation ?? 0,
@@ -48,7 +49,8 @@ export function planQuestion(seen: QuestionSeen): QuestionPlan {
     conditions: conditionsOf(question, {phase, message, now}),
   };
   const expires = question.spec.expiresAt;
-  const outcome = phase === 'Open' && expires !== undefined ? wait(Math.max(0, Date.parse(expires) - now.getTime())) : done;
+  const outcome =
+    phase === 'Open' && expires !== undefined ? wait(Math.max(0, Date.parse(expires) - now.getTime())) : done;
   return {create: late, status, outcome};
 }
 
@@ -64,14 +66,19 @@ function phaseOf(seen: QuestionSeen): [Phase, string] {
   const over = nobodyWaits(seen);
   if (over !== undefined) return ['Withdrawn', over];
   const expires = question.spec.expiresAt;
-  if (expires !== undefined && Date.parse(expires) <= now.getTime()) return ['Expired', `nobody answered before ${expires}`];
-  return ['Open', `answer with: kubectl patch question ${question.metadata.name} --type merge -p '{"spec":{"answer":{...}}}'`];
+  if (expires !== undefined && Date.parse(expires) <= now.getTime())
+    return ['Expired', `nobody answered before ${expires}`];
+  return [
+    'Open',
+    `answer with: kubectl patch question ${question.metadata.name} --type merge -p '{"spec":{"answer":{...}}}'`,
+  ];
 }
 
 /** Why nobody waits for the answer any more; undefined while somebody does. */
 function nobodyWaits({question, session, turn}: QuestionSeen): string | undefined {
   if (session === undefined) return `Session ${question.spec.session} is gone`;
-  if (session.status?.phase === 'Closed' || session.metadata.deletionTimestamp !== undefined) return 'the session has ended';
+  if (session.status?.phase === 'Closed' || session.metadata.deletionTimestamp !== undefined)
+    return 'the session has ended';
   if (question.spec.kind === 'Ask') return undefined;
   if (turn === undefined || isTerminal(turn)) return `turn ${question.spec.turn} is over`;
   const pod = session.status?.pod?.uid;

@@ -1,5 +1,5 @@
-import {done, wait} from '../../api/outcome.ts';
 import {wholeSeconds} from '../../api/condition-list.ts';
+import {done, wait} from '../../api/outcome.ts';
 import {deletePod, type Life, type LifeRule, type LifeSeen, left, podLeft, ttlLeft} from './life.ts';
 import type {Step} from './steps.ts';
 import {withStep} from './timeline.ts';

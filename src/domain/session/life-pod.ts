@@ -1,12 +1,12 @@
 import {wholeSeconds} from '../../api/condition-list.ts';
-import {done, wait} from '../../api/outcome.ts';
 import type {Pod} from '../../api/kube-pod.ts';
+import {done, wait} from '../../api/outcome.ts';
 import type {SessionStatus} from '../../api/v1alpha1/index.ts';
 import {seconds} from '../duration.ts';
-import {reportFailure, reported} from './runner-report.ts';
 import {atFirst, deletePod, fail, type Life, type LifeRule, type LifeSeen, left} from './life.ts';
 import {laterChanges} from './pod-changes.ts';
 import {podEnd} from './pod-end.ts';
+import {reported, reportFailure} from './runner-report.ts';
 import {startState} from './start.ts';
 import {happenedSince, type LifeStep, stepsWithin, withStep} from './timeline.ts';
 
@@ -149,7 +149,9 @@ function up(life: LifeSeen): Life | undefined {
   const works = queue.active !== undefined || (steady && queue.waiting.length > 0);
   const phase = works ? (queue.holding > 0 ? 'NeedsInput' : 'Running') : 'Idle';
   const idle = seen.current?.data.spec.idle;
-  const idleSince = works ? undefined : (status.phase === 'Idle' ? status.idleSince : undefined) ?? wholeSeconds(seen.now);
+  const idleSince = works
+    ? undefined
+    : ((status.phase === 'Idle' ? status.idleSince : undefined) ?? wholeSeconds(seen.now));
   const seeded = seen.current?.data.spec.workspace.image !== undefined && steady ? true : status.seeded;
   return {
     phase,
@@ -172,4 +174,3 @@ function restartingRunner(message: string | undefined) {
   const text = message ?? 'the runner or the agent ended and is being started again in place';
   return {type: 'RunnerRestarting', reason: 'RunnerRestarting', message: text} as const;
 }
-

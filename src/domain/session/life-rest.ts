@@ -26,7 +26,11 @@ function sleeping(life: LifeSeen): Life | undefined {
   const idleSince = status.idleSince ?? wholeSeconds(seen.now);
   return {
     phase: 'Sleeping',
-    ready: {status: 'True', reason: 'Sleeping', message: 'no pod; workspace and conversation are kept, a turn wakes it'},
+    ready: {
+      status: 'True',
+      reason: 'Sleeping',
+      message: 'no pod; workspace and conversation are kept, a turn wakes it',
+    },
     steps: deletePod(seen),
     changes: {
       pod: podLeft(life),

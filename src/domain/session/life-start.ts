@@ -40,7 +40,11 @@ function lost(life: LifeSeen): Life | undefined {
     return fail(life, {reason: 'PodLost', stopped: status.stoppedReason ?? 'NodeLost', message});
   }
   const again = told ? newAttempt(life) : newAttempt(life, 'Lost', 'the pod went away');
-  const note = {reason: 'PodLost' as const, action: 'Replace', note: `pod ${seen.pod.name} is gone; a new attempt follows`};
+  const note = {
+    reason: 'PodLost' as const,
+    action: 'Replace',
+    note: `pod ${seen.pod.name} is gone; a new attempt follows`,
+  };
   return {...again, notes: told ? [] : [note]};
 }
 
@@ -51,7 +55,8 @@ function podToMake(life: LifeSeen): Life | undefined {
   if (seen.current === undefined || status.volume === undefined) return undefined;
   const starting = {status: 'False', reason: 'Starting', message: 'the pod is being started'} as const;
   const base = {phase: 'Starting', ready: starting, changes: {}} as const;
-  if (seen.addresses === undefined) return {...base, ready: {...starting, message: NO_ADDRESS}, steps: [], outcome: wait(2_000)};
+  if (seen.addresses === undefined)
+    return {...base, ready: {...starting, message: NO_ADDRESS}, steps: [], outcome: wait(2_000)};
   if (seen.strays.length > 0) {
     return {...base, ready: {...starting, message: 'an earlier pod is still going away'}, steps: [], outcome: done};
   }

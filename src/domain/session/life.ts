@@ -1,11 +1,6 @@
-import type {
-  SessionConditionType,
-  SessionReason,
-  SessionStatus,
-  StoppedReason,
-} from '../../api/v1alpha1/index.ts';
 import {wholeSeconds} from '../../api/condition-list.ts';
 import {done, type Outcome, wait} from '../../api/outcome.ts';
+import type {SessionConditionType, SessionReason, SessionStatus, StoppedReason} from '../../api/v1alpha1/index.ts';
 import {seconds} from '../duration.ts';
 import type {Queue} from './queue.ts';
 import type {SessionSeen} from './seen.ts';
@@ -98,4 +93,3 @@ export function atFirst(...lefts: (number | undefined)[]): Outcome {
   const known = lefts.filter((l) => l !== undefined);
   return known.length === 0 ? done : wait(Math.max(0, Math.min(...known)));
 }
-

@@ -20,7 +20,8 @@ import type {SessionSeen} from './seen.ts';
 const gone: SessionSeen['pod'] = {kind: 'Gone', name: 'carrel-one-5e551011-1', uid: POD_UID};
 const going = {kind: 'Present' as const, pod: pod({phase: 'Running'}, {metadata: {deletionTimestamp: ago(1)}})};
 const running = {phase: 'Running', sequence: 1, sessionUID: SESSION_UID, podUID: POD_UID} as const satisfies TurnStatus;
-const queued = (sequence: number) => ({phase: 'Queued', sequence, sessionUID: SESSION_UID}) as const satisfies TurnStatus;
+const queued = (sequence: number) =>
+  ({phase: 'Queued', sequence, sessionUID: SESSION_UID}) as const satisfies TurnStatus;
 const entry = (name: string, sequence: number) => ({name, uid: `uid-${name}`, sequence});
 const works: SessionStatus = {
   phase: 'Running',
@@ -45,7 +46,14 @@ const agentRuns = (seconds: number) => ({
     phase: 'Running',
     conditions: scheduled(seconds + 1),
     containerStatuses: [
-      {name: 'agent', image: '', imageID: '', ready: true, restartCount: 0, state: {running: {startedAt: ago(seconds)}}},
+      {
+        name: 'agent',
+        image: '',
+        imageID: '',
+        ready: true,
+        restartCount: 0,
+        state: {running: {startedAt: ago(seconds)}},
+      },
     ],
   }),
 });
@@ -158,7 +166,10 @@ const CASES: Record<string, Case> = {
     seen: seenWithPod(unready, {
       pod: {
         kind: 'Present',
-        pod: pod({phase: 'Pending', conditions: [{type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: '0/2 nodes'}]}),
+        pod: pod({
+          phase: 'Pending',
+          conditions: [{type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: '0/2 nodes'}],
+        }),
       },
     }),
     phase: 'Starting',
@@ -198,7 +209,9 @@ const CASES: Record<string, Case> = {
     ready: 'ImagePullWaiting',
   },
   'a Secret of the environment is missing': {
-    seen: seenWithPod(unready, {pod: pulls(3, {reason: 'CreateContainerConfigError', message: 'secret "key" not found'})}),
+    seen: seenWithPod(unready, {
+      pod: pulls(3, {reason: 'CreateContainerConfigError', message: 'secret "key" not found'}),
+    }),
     phase: 'Starting',
     ready: 'SecretNotFound',
     outcome: {kind: 'wait', afterMs: 57_000},
@@ -212,7 +225,9 @@ const CASES: Record<string, Case> = {
     ready: 'SecretNotFound',
   },
   'a Secret is still missing when the start limit is over': {
-    seen: seenWithPod(unready, {pod: pulls(60, {reason: 'CreateContainerConfigError', message: 'secret "key" not found'})}),
+    seen: seenWithPod(unready, {
+      pod: pulls(60, {reason: 'CreateContainerConfigError', message: 'secret "key" not found'}),
+    }),
     phase: 'Failed',
     ready: 'SecretNotFound',
     status: {stoppedReason: 'StartFailed'},
@@ -242,7 +257,9 @@ const CASES: Record<string, Case> = {
         kind: 'Present',
         pod: pod({
           phase: 'Failed',
-          initContainerStatuses: [{name: 'seed', image: '', imageID: '', ready: false, restartCount: 0, state: {terminated: {exitCode: 3}}}],
+          initContainerStatuses: [
+            {name: 'seed', image: '', imageID: '', ready: false, restartCount: 0, state: {terminated: {exitCode: 3}}},
+          ],
         }),
       },
     }),
@@ -281,7 +298,11 @@ const CASES: Record<string, Case> = {
     status: {pod: undefined},
   },
   'restart leads out of a failure, with a new attempt on the old volume': {
-    seen: seenWithPod({phase: 'Failed', pod: undefined, finishedAt: ago(10), stoppedReason: 'ImagePull'}, {pod: {kind: 'None'}}, {restart: 1}),
+    seen: seenWithPod(
+      {phase: 'Failed', pod: undefined, finishedAt: ago(10), stoppedReason: 'ImagePull'},
+      {pod: {kind: 'None'}},
+      {restart: 1},
+    ),
     phase: 'Starting',
     ready: 'Starting',
     steps: [],
@@ -295,7 +316,10 @@ const CASES: Record<string, Case> = {
     status: {attempt: 1},
   },
   'a failed session is deleted when its time is over': {
-    seen: seenWithPod({phase: 'Failed', pod: undefined, finishedAt: ago(7 * 86_400), conditions: []}, {pod: {kind: 'None'}}),
+    seen: seenWithPod(
+      {phase: 'Failed', pod: undefined, finishedAt: ago(7 * 86_400), conditions: []},
+      {pod: {kind: 'None'}},
+    ),
     phase: 'Failed',
     ready: '',
     steps: ['DeleteSession'],
@@ -316,7 +340,10 @@ const CASES: Record<string, Case> = {
     status: {stoppedReason: 'Idle', pod: READY.pod, idleSince: ago(600)},
   },
   'idle for longer than closeAfter': {
-    seen: seenWithPod({idleSince: ago(3_600)}, {current: {name: 'r', data: revisionData({idle: {sleepAfter: '10m', closeAfter: '1h'}})}}),
+    seen: seenWithPod(
+      {idleSince: ago(3_600)},
+      {current: {name: 'r', data: revisionData({idle: {sleepAfter: '10m', closeAfter: '1h'}})}},
+    ),
     phase: 'Closing',
     ready: 'Closing',
     steps: ['DeletePod'],
@@ -348,7 +375,10 @@ const CASES: Record<string, Case> = {
     status: {pod: undefined},
   },
   'asleep and a turn comes': {
-    seen: seenWithPod({phase: 'Sleeping', pod: undefined, stoppedReason: 'Idle'}, {pod: {kind: 'None'}, turns: [turn('first')]}),
+    seen: seenWithPod(
+      {phase: 'Sleeping', pod: undefined, stoppedReason: 'Idle'},
+      {pod: {kind: 'None'}, turns: [turn('first')]},
+    ),
     phase: 'Starting',
     ready: 'Starting',
     steps: [],
@@ -361,7 +391,10 @@ const CASES: Record<string, Case> = {
     steps: [],
   },
   'asleep, its pod is gone and a turn waits: this is no loss': {
-    seen: seenWithPod({phase: 'Sleeping', admitted: [entry('first', 1)], lastSequence: 1}, {pod: gone, turns: [turn('first', queued(1))]}),
+    seen: seenWithPod(
+      {phase: 'Sleeping', admitted: [entry('first', 1)], lastSequence: 1},
+      {pod: gone, turns: [turn('first', queued(1))]},
+    ),
     phase: 'Starting',
     ready: 'Starting',
     status: {attempt: 2, pod: undefined},
@@ -387,7 +420,10 @@ const CASES: Record<string, Case> = {
     status: {questions: 0},
   },
   'a question of a turn that is over does not hold the session': {
-    seen: seenWithPod({}, {turns: [turn('first', {phase: 'Completed', sessionUID: SESSION_UID})], questions: [question('q')]}),
+    seen: seenWithPod(
+      {},
+      {turns: [turn('first', {phase: 'Completed', sessionUID: SESSION_UID})], questions: [question('q')]},
+    ),
     phase: 'Idle',
     ready: 'Idle',
     status: {questions: 1},
@@ -400,7 +436,15 @@ const CASES: Record<string, Case> = {
   },
   'the runner found the volume not writable': {
     seen: seenWithPod({
-      runner: {podUID: POD_UID, epoch: 1, state: 'Ready', findings: [{type: 'VolumeNotWritable', reason: 'VolumeNotWritable', message: 'm'}, {type: 'Ready', reason: 'Idle', message: 'm'}]},
+      runner: {
+        podUID: POD_UID,
+        epoch: 1,
+        state: 'Ready',
+        findings: [
+          {type: 'VolumeNotWritable', reason: 'VolumeNotWritable', message: 'm'},
+          {type: 'Ready', reason: 'Idle', message: 'm'},
+        ],
+      },
     }),
     phase: 'Idle',
     ready: 'Idle',
@@ -422,14 +466,25 @@ const CASES: Record<string, Case> = {
   },
   'the pod is lost for the third time within ten minutes': {
     seen: seenWithPod(
-      {timeline: [...(READY.timeline ?? []), {time: ago(300), event: 'Lost', note: 'a'}, {time: ago(200), event: 'Started'}, {time: ago(100), event: 'Lost', note: 'Evicted: disk'}, {time: ago(90), event: 'Started'}]},
+      {
+        timeline: [
+          ...(READY.timeline ?? []),
+          {time: ago(300), event: 'Lost', note: 'a'},
+          {time: ago(200), event: 'Started'},
+          {time: ago(100), event: 'Lost', note: 'Evicted: disk'},
+          {time: ago(90), event: 'Started'},
+        ],
+      },
       {pod: gone},
     ),
     phase: 'Failed',
     ready: 'PodLost',
   },
   'the pod was evicted': {
-    seen: seenWithPod({}, {pod: {kind: 'Present', pod: pod({phase: 'Failed', reason: 'Evicted', message: 'low on memory'})}}),
+    seen: seenWithPod(
+      {},
+      {pod: {kind: 'Present', pod: pod({phase: 'Failed', reason: 'Evicted', message: 'low on memory'})}},
+    ),
     phase: 'Idle',
     ready: 'Evicted',
     steps: ['DeletePod'],
@@ -448,7 +503,15 @@ const CASES: Record<string, Case> = {
     steps: ['DeletePod'],
   },
   'somebody added a debug container': {
-    seen: seenWithPod({}, {pod: {kind: 'Present', pod: pod({phase: 'Running'}, {spec: {ephemeralContainers: [{name: 'debug', image: 'x'}]}})}}),
+    seen: seenWithPod(
+      {},
+      {
+        pod: {
+          kind: 'Present',
+          pod: pod({phase: 'Running'}, {spec: {ephemeralContainers: [{name: 'debug', image: 'x'}]}}),
+        },
+      },
+    ),
     phase: 'Failed',
     ready: 'PodMutated',
     steps: ['DeletePod'],
@@ -460,7 +523,11 @@ const CASES: Record<string, Case> = {
     steps: ['DeletePod'],
   },
   'the volume is gone and restart was raised': {
-    seen: seenWithPod({phase: 'Failed', pod: undefined, seeded: true}, {pod: {kind: 'None'}, volume: 'Lost'}, {restart: 1}),
+    seen: seenWithPod(
+      {phase: 'Failed', pod: undefined, seeded: true},
+      {pod: {kind: 'None'}, volume: 'Lost'},
+      {restart: 1},
+    ),
     phase: 'Starting',
     ready: 'Starting',
     steps: ['CreateVolume'],
@@ -480,7 +547,11 @@ const CASES: Record<string, Case> = {
     steps: ['DeletePod'],
   },
   'cancelled, its pod is gone': {
-    seen: seenWithPod({...works, phase: 'Closing'}, {pod: gone, turns: [turn('first', running)]}, {desired: 'Cancelled'}),
+    seen: seenWithPod(
+      {...works, phase: 'Closing'},
+      {pod: gone, turns: [turn('first', running)]},
+      {desired: 'Cancelled'},
+    ),
     phase: 'Closed',
     ready: 'Cancelled',
     steps: ['EndTurn'],
@@ -488,7 +559,10 @@ const CASES: Record<string, Case> = {
     conditions: ['Complete', 'Ready'],
   },
   'closed and its time is over': {
-    seen: seenWithPod({phase: 'Closed', pod: undefined, finishedAt: ago(7 * 86_400), conditions: []}, {pod: {kind: 'None'}}),
+    seen: seenWithPod(
+      {phase: 'Closed', pod: undefined, finishedAt: ago(7 * 86_400), conditions: []},
+      {pod: {kind: 'None'}},
+    ),
     phase: 'Closed',
     ready: '',
     steps: ['DeleteSession'],
@@ -506,7 +580,10 @@ const CASES: Record<string, Case> = {
     ready: 'Sleeping',
   },
   'on its way out': {
-    seen: seenWithPod({}, {session: {...session({...READY}), metadata: {...session(READY).metadata, deletionTimestamp: ago(1)}}}),
+    seen: seenWithPod(
+      {},
+      {session: {...session({...READY}), metadata: {...session(READY).metadata, deletionTimestamp: ago(1)}}},
+    ),
     phase: 'Idle',
     ready: '',
     steps: [],
@@ -521,7 +598,8 @@ describe('planSession', () => {
     expect(ready?.reason ?? '').toBe(expected.ready);
     if (expected.steps !== undefined) expect(plan.steps.map((s) => s.do)).toEqual(expected.steps);
     if (expected.status !== undefined) expect(plan.status).toMatchObject(expected.status);
-    if (expected.conditions !== undefined) expect(plan.status.conditions?.map((c) => c.type)).toEqual(expected.conditions);
+    if (expected.conditions !== undefined)
+      expect(plan.status.conditions?.map((c) => c.type)).toEqual(expected.conditions);
     if (expected.outcome !== undefined) expect(plan.outcome).toEqual(expected.outcome);
   });
 
@@ -552,8 +630,16 @@ describe('planSession', () => {
     const plan = planSession(waiting);
     expect(plan.status).toMatchObject({phase: 'Running', activeTurn: entry('first', 1), queued: 0});
     expect(plan.turnWrites).toHaveLength(1);
-    expect(plan.turnWrites[0]?.status).toMatchObject({phase: 'Running', podUID: POD_UID, sequence: 1, startedAt: ago(0)});
-    const notYet = planSession({...waiting, session: session({...READY, ...unready, admitted: [entry('first', 1)], lastSequence: 1})});
+    expect(plan.turnWrites[0]?.status).toMatchObject({
+      phase: 'Running',
+      podUID: POD_UID,
+      sequence: 1,
+      startedAt: ago(0),
+    });
+    const notYet = planSession({
+      ...waiting,
+      session: session({...READY, ...unready, admitted: [entry('first', 1)], lastSequence: 1}),
+    });
     expect(notYet.status.activeTurn).toBeUndefined();
     expect(notYet.turnWrites).toEqual([]);
   });
@@ -573,7 +659,11 @@ describe('planSession', () => {
     const plan = planSession(seenWithPod(status, {turns}));
     expect(plan.turnWrites.map((w) => w.status.interrupts)).toEqual([{turnUID: 'uid-first'}]);
     const after = {...status, admitted: [...status.admitted, entry('now', 3)], lastSequence: 3};
-    const over = [turn('first', {...running, phase: 'Interrupted'}), turn('second', queued(2)), turn('now', queued(3), {delivery: 'Interrupt'})];
+    const over = [
+      turn('first', {...running, phase: 'Interrupted'}),
+      turn('second', queued(2)),
+      turn('now', queued(3), {delivery: 'Interrupt'}),
+    ];
     expect(planSession(seenWithPod(after, {turns: over})).status.activeTurn).toEqual(entry('now', 3));
   });
 
@@ -599,14 +689,29 @@ describe('planSession', () => {
   });
 
   it('a failed session keeps what was queued and refuses what comes later', () => {
-    const status: SessionStatus = {phase: 'Failed', pod: undefined, admitted: [entry('first', 1)], lastSequence: 1, finishedAt: ago(1)};
-    const plan = planSession(seenWithPod(status, {pod: {kind: 'None'}, turns: [turn('first', queued(1)), turn('late')]}));
+    const status: SessionStatus = {
+      phase: 'Failed',
+      pod: undefined,
+      admitted: [entry('first', 1)],
+      lastSequence: 1,
+      finishedAt: ago(1),
+    };
+    const plan = planSession(
+      seenWithPod(status, {pod: {kind: 'None'}, turns: [turn('first', queued(1)), turn('late')]}),
+    );
     expect(plan.status.admitted).toEqual([entry('first', 1)]);
-    expect(plan.steps).toMatchObject([{do: 'EndTurn', turn: {metadata: {name: 'late'}}, end: {phase: 'Cancelled', code: 'session_closed'}}]);
+    expect(plan.steps).toMatchObject([
+      {do: 'EndTurn', turn: {metadata: {name: 'late'}}, end: {phase: 'Cancelled', code: 'session_closed'}},
+    ]);
   });
 
   it('the prompt of a session whose first start fails waits for restart', () => {
-    const status: SessionStatus = {phase: 'Failed', pod: undefined, initialTurn: {name: 'first', uid: 'uid-first'}, finishedAt: ago(1)};
+    const status: SessionStatus = {
+      phase: 'Failed',
+      pod: undefined,
+      initialTurn: {name: 'first', uid: 'uid-first'},
+      finishedAt: ago(1),
+    };
     const plan = planSession(seenWithPod(status, {pod: {kind: 'None'}, turns: [turn('first')]}, {prompt: 'h'}));
     expect(plan.steps).toEqual([]);
     expect(plan.status.admitted).toEqual([entry('first', 1)]);
@@ -617,7 +722,18 @@ describe('planSession', () => {
     const plan = planSession(
       seenWithPod(
         {...works, admitted: [entry('first', 1), entry('owned', 2)], lastSequence: 2},
-        {turns: [turn('first', running), {...owned, metadata: {...owned.metadata, ownerReferences: [{apiVersion: 'carrel.dev/v1alpha1', kind: 'Session', name: 'one', uid: SESSION_UID}]}}]},
+        {
+          turns: [
+            turn('first', running),
+            {
+              ...owned,
+              metadata: {
+                ...owned.metadata,
+                ownerReferences: [{apiVersion: 'carrel.dev/v1alpha1', kind: 'Session', name: 'one', uid: SESSION_UID}],
+              },
+            },
+          ],
+        },
       ),
     );
     expect(plan.adopt.map((t) => t.metadata.name)).toEqual(['first']);

@@ -145,7 +145,11 @@ function conditions({seen, status}: LifeSeen, life: Life): Condition[] {
   const abnormal = (type: string) => ({...ready, type, status: 'True' as const, observedGeneration});
   const uid = podUid(seen);
   const findings = uid === undefined || life.phase === 'Failed' ? [] : findingConditions(reported(status, uid));
-  const extra = [...findings, ...(life.conditions ?? [])].map((c) => ({...c, status: 'True' as const, observedGeneration}));
+  const extra = [...findings, ...(life.conditions ?? [])].map((c) => ({
+    ...c,
+    status: 'True' as const,
+    observedGeneration,
+  }));
   const all = [
     {...ready, type: 'Ready', observedGeneration},
     ...(settled ? [] : [abnormal('Reconciling')]),

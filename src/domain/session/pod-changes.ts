@@ -12,9 +12,11 @@ export function laterChanges(pod: Pod, sessionUid: string, revision: RevisionDat
   if (added.length > 0) changes.push(`debug containers were added: ${added.join(', ')}`);
   if (!(pod.metadata.ownerReferences ?? []).some((o) => o.uid === sessionUid)) changes.push('the owner was removed');
   const agent = pod.spec.containers.find((c) => c.name === CONTAINER.agent);
-  if (agent?.image !== revision.spec.image) changes.push(`the image of ${CONTAINER.agent} is ${agent?.image ?? 'gone'}`);
+  if (agent?.image !== revision.spec.image)
+    changes.push(`the image of ${CONTAINER.agent} is ${agent?.image ?? 'gone'}`);
   const runtime = pod.spec.volumes?.find((v) => v.name === VOLUME.runtime)?.image?.reference;
   const runner = pod.spec.initContainers?.find((c) => c.name === CONTAINER.runner)?.image;
-  if (runtime !== undefined && runner !== runtime) changes.push(`the image of ${CONTAINER.runner} is ${runner ?? 'gone'}`);
+  if (runtime !== undefined && runner !== runtime)
+    changes.push(`the image of ${CONTAINER.runner} is ${runner ?? 'gone'}`);
   return changes;
 }

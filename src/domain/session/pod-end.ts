@@ -1,4 +1,4 @@
-import type {Pod, ContainerStatus} from '../../api/kube-pod.ts';
+import type {ContainerStatus, Pod} from '../../api/kube-pod.ts';
 import {CONTAINER} from '../../api/pod.ts';
 import type {SessionReason, StoppedReason} from '../../api/v1alpha1/index.ts';
 
@@ -19,7 +19,11 @@ function byNode(pod: Pod): PodEnd | undefined {
   const disrupted = pod.status?.conditions?.find((c) => c.type === 'DisruptionTarget' && c.status === 'True');
   const text = message ?? disrupted?.message ?? '';
   if (phase !== 'Failed') return undefined;
-  if (disrupted?.reason === 'DeletionByPodGC' || disrupted?.reason === 'DeletionByTaintManager' || reason === 'NodeLost') {
+  if (
+    disrupted?.reason === 'DeletionByPodGC' ||
+    disrupted?.reason === 'DeletionByTaintManager' ||
+    reason === 'NodeLost'
+  ) {
     return {reason: 'NodeLost', stopped: 'NodeLost', message: `the node of the pod is gone: ${text}`};
   }
   if (reason === 'Evicted' || reason === 'Terminated' || disrupted !== undefined) {
@@ -60,7 +64,15 @@ function agentEnd({exitCode, reason}: {exitCode: number; reason?: string | undef
     return {reason: 'StartFailed', stopped: 'StartFailed', message};
   }
   if (exitCode > 128) {
-    return {reason: 'AgentKilled', stopped: 'AgentKilled', message: `the agent container was killed (exit code ${exitCode})`};
+    return {
+      reason: 'AgentKilled',
+      stopped: 'AgentKilled',
+      message: `the agent container was killed (exit code ${exitCode})`,
+    };
   }
-  return {reason: 'AgentExited', stopped: 'AgentExited', message: `the agent container ended with exit code ${exitCode}`};
+  return {
+    reason: 'AgentExited',
+    stopped: 'AgentExited',
+    message: `the agent container ended with exit code ${exitCode}`,
+  };
 }

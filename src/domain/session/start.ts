@@ -70,8 +70,15 @@ function unschedulable({pod}: StartSeen): StartState | undefined {
   return {kind: 'Waiting', afterMs: 60_000, reason: 'Unschedulable', message};
 }
 
-const PULL_REASONS = ['ErrImagePull', 'ImagePullBackOff', 'InvalidImageName', 'ErrImageNeverPull', 'RegistryUnavailable'];
-const FINAL_PULL = /not found|notfound|denied|unauthorized|forbidden|invalidargument|invalid reference|invalid image name|no match for platform/i;
+const PULL_REASONS = [
+  'ErrImagePull',
+  'ImagePullBackOff',
+  'InvalidImageName',
+  'ErrImageNeverPull',
+  'RegistryUnavailable',
+];
+const FINAL_PULL =
+  /not found|notfound|denied|unauthorized|forbidden|invalidargument|invalid reference|invalid image name|no match for platform/i;
 
 function imageFailed(seen: StartSeen): StartState | undefined {
   const failed = waits(seen.pod).find((w) => PULL_REASONS.includes(w.reason));
@@ -91,7 +98,8 @@ function deliveryRefused(seen: StartSeen): StartState | undefined {
   return refused === undefined ? undefined : {kind: 'SwitchDelivery', message: refused.message};
 }
 
-const MISSING = /(secret|configmap) ["\\]*([^"\\\s]+)["\\]* not found|couldn't find key|references non-existent (secret|config) key/i;
+const MISSING =
+  /(secret|configmap) ["\\]*([^"\\\s]+)["\\]* not found|couldn't find key|references non-existent (secret|config) key/i;
 
 /** A missing Secret of an environment variable is in the status, one of a volume only in the kubelet's warnings. */
 function configMissing(seen: StartSeen): StartState | undefined {

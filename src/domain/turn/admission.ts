@@ -1,6 +1,6 @@
 import type {TurnObject} from '../../api/v1alpha1/index.ts';
-import {isTerminal} from './status.ts';
 import {inputBytes, MAX_INPUT_BYTES} from './input.ts';
+import {isTerminal} from './status.ts';
 
 /** Stable codes of turns that never run. */
 export type RefusalCode = 'session_closed' | 'session_replaced' | 'input_too_large' | 'queue_full' | 'withdrawn';
@@ -78,7 +78,12 @@ function arrivals(seen: AdmissionSeen): TurnObject[] {
   const first = (turn: TurnObject) => (turn.metadata.uid === seen.initialTurnUid ? 0 : 1);
   return seen.turns
     .filter((t) => !known.has(t.metadata.uid) && waits(t))
-    .sort((a, b) => first(a) - first(b) || compare(a.metadata.creationTimestamp, b.metadata.creationTimestamp) || compare(a.metadata.name, b.metadata.name));
+    .sort(
+      (a, b) =>
+        first(a) - first(b) ||
+        compare(a.metadata.creationTimestamp, b.metadata.creationTimestamp) ||
+        compare(a.metadata.name, b.metadata.name),
+    );
 }
 
 /** One that ran once is never taken again, whatever happened to the list. */

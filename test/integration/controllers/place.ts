@@ -4,8 +4,8 @@ import {CommandFailed} from '../../../hack/cluster/command.ts';
 import {waitFor} from '../../../hack/cluster/wait.ts';
 import type {QuestionObject, SessionObject, SessionSpec, TurnObject} from '../../../src/api/v1alpha1/index.ts';
 import {Pods} from '../../../src/kube/builtin.ts';
-import {Questions} from '../../../src/kube/kinds.ts';
 import {type Connection, connectWith} from '../../../src/kube/connection.ts';
+import {Questions} from '../../../src/kube/kinds.ts';
 import {fromKubeconfig} from '../../../src/kube/kubeconfig.ts';
 import {AGENT_IMAGE, type ControllerFixture, servicesOf, startControllers} from '../../support/controller-fixture.ts';
 import {installCrds} from '../../support/crds.ts';
@@ -50,7 +50,8 @@ export async function makePlace(purpose: string): Promise<Place> {
   await create('Agent', 'scribe', AGENT);
   const {connection, releaseNamespace} = await connectAsController(cluster);
   if (releaseNamespace === undefined) for (const service of servicesOf(namespace)) await apply(service);
-  const start = () => startControllers({connection, namespace, ...(releaseNamespace === undefined ? {} : {releaseNamespace})});
+  const start = () =>
+    startControllers({connection, namespace, ...(releaseNamespace === undefined ? {} : {releaseNamespace})});
   let fixture = await start();
   const question = (name: string) => fixture.client.get(Questions, {namespace, name});
   const is = async <T>(what: string, read: () => Promise<T>, wanted: (object: T) => boolean): Promise<T> => {
@@ -134,7 +135,16 @@ function quiet(namespace: string): object {
  */
 async function connectAsController(cluster: Cluster): Promise<{connection: Connection; releaseNamespace?: string}> {
   const admin = fromKubeconfig(cluster.kubeconfigPath);
-  const account = ['-n', 'carrel-system', 'get', 'serviceaccount', 'carrel-controller', '--ignore-not-found', '-o', 'name'];
+  const account = [
+    '-n',
+    'carrel-system',
+    'get',
+    'serviceaccount',
+    'carrel-controller',
+    '--ignore-not-found',
+    '-o',
+    'name',
+  ];
   if ((await cluster.kubectl(account)) === '') return {connection: admin};
   const token = await cluster.kubectl(['-n', 'carrel-system', 'create', 'token', 'carrel-controller', '--duration=2h']);
   const {ca} = admin.credentials();

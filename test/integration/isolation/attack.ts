@@ -15,7 +15,11 @@ const NODE = '/usr/local/bin/node';
  * Runs one of `probes/` as the user of that container and returns what it printed. The image must have our Node, as that of
  * the scripted agent has. The input travels in base64, so that a probe that looks for a value does not find its own input.
  */
-export async function attack<T>(inside: Inside, probe: string, what: {input?: object; result: z.ZodType<T>}): Promise<T> {
+export async function attack<T>(
+  inside: Inside,
+  probe: string,
+  what: {input?: object; result: z.ZodType<T>},
+): Promise<T> {
   const source = await readFile(new URL(`probes/${probe}.ts`, import.meta.url), 'utf8');
   const input = Buffer.from(JSON.stringify(what.input ?? {})).toString('base64');
   const container = inside.container ?? 'agent';
@@ -38,7 +42,12 @@ export async function makeSecret(place: Place, name: string, values: Readonly<Re
 }
 
 /** A pod of ours beside the session pods: Node that runs a line of JavaScript. */
-export function nodePod(place: Place, name: string, line: string, more: {labels?: object; spec?: object; mounts?: object[]} = {}): object {
+export function nodePod(
+  place: Place,
+  name: string,
+  line: string,
+  more: {labels?: object; spec?: object; mounts?: object[]} = {},
+): object {
   const rights = {allowPrivilegeEscalation: false, runAsNonRoot: true, runAsUser: 65534, runAsGroup: 65534};
   return {
     apiVersion: 'v1',

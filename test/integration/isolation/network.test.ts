@@ -22,7 +22,16 @@ const ECHO = `require('node:net').createServer((s) => s.on('error', () => {}).pi
 describe('where the agent can connect to', () => {
   let place: Place;
   let pod: string;
-  let at: {gateway: string; egress: string; gatewayPod: string; egressPod: string; api: string; dns: string; echo: string; nodes: string[]};
+  let at: {
+    gateway: string;
+    egress: string;
+    gatewayPod: string;
+    egressPod: string;
+    api: string;
+    dns: string;
+    echo: string;
+    nodes: string[];
+  };
   let free: z.infer<typeof Scan>;
 
   beforeAll(async () => {
@@ -46,7 +55,16 @@ describe('where the agent can connect to', () => {
     const service = async (namespace: string, name: string) =>
       await kubectl(['-n', namespace, 'get', 'service', name, '-o', 'jsonpath={.spec.clusterIP}']);
     const podAt = async (process: string) =>
-      await kubectl(['-n', RELEASE, 'get', 'pods', '-l', `app.kubernetes.io/component=${process}`, '-o', 'jsonpath={.items[0].status.podIP}']);
+      await kubectl([
+        '-n',
+        RELEASE,
+        'get',
+        'pods',
+        '-l',
+        `app.kubernetes.io/component=${process}`,
+        '-o',
+        'jsonpath={.items[0].status.podIP}',
+      ]);
     const nodes = '{.items[*].status.addresses[?(@.type=="InternalIP")].address}';
     return {
       gateway: await service(RELEASE, 'carrel-gateway'),
@@ -86,7 +104,14 @@ describe('where the agent can connect to', () => {
     const {gateway, egress, gatewayPod, egressPod, api, dns, echo, nodes} = at;
     const kubelets = nodes.map((node) => `${node}:10250`);
     expect(free.tcp).toEqual(
-      expect.arrayContaining([`${api}:443`, `${echo}:7000`, `${gateway}:8081`, `${egressPod}:8081`, `${dns}:53`, ...kubelets]),
+      expect.arrayContaining([
+        `${api}:443`,
+        `${echo}:7000`,
+        `${gateway}:8081`,
+        `${egressPod}:8081`,
+        `${dns}:53`,
+        ...kubelets,
+      ]),
     );
     expect(free.udp).toEqual(expect.arrayContaining([`${dns}:53`, `${echo}:7001`]));
     const seen = await attack({place, pod}, 'scan', {input: {...targets(), all: []}, result: Scan});
@@ -118,7 +143,11 @@ describe('where the agent can connect to', () => {
     const gateway = `http://${at.gateway}:8080`;
     const rpc = '{"jsonrpc":"2.0","id":1,"method":"tools/list"}';
     const json = {'content-type': 'application/json', accept: 'application/json, text/event-stream'};
-    const credentials = [{}, {authorization: 'Bearer $CARREL_MCP_TOKEN'}, {authorization: 'Bearer eyJhbGciOiJub25lIn0.e30.'}];
+    const credentials = [
+      {},
+      {authorization: 'Bearer $CARREL_MCP_TOKEN'},
+      {authorization: 'Bearer eyJhbGciOiJub25lIn0.e30.'},
+    ];
     const requests = credentials.flatMap((credential) => [
       {url: `${gateway}/mcp`, method: 'POST', headers: {...json, ...credential}, body: rpc},
       {url: `${gateway}/runner/v1/desired`, headers: credential},
@@ -162,7 +191,16 @@ describe('where the agent can connect to', () => {
       {...relay, headers: {[PURPOSE_HEADER]: 'agent', 'proxy-authorization': token('runner')}},
     ];
     const replies = await attack({place, pod: 'forger'}, 'requests', {input: {requests}, result: Replies});
-    expect(replies.map((reply) => reply.status)).toEqual([410, 410, expect.toSatisfy((s) => s === 401 || s === 403), 403, 403, 401, 401, 407]);
+    expect(replies.map((reply) => reply.status)).toEqual([
+      410,
+      410,
+      expect.toSatisfy((s) => s === 401 || s === 403),
+      403,
+      403,
+      401,
+      401,
+      407,
+    ]);
     expect(replies[3]?.body).toContain('not_bound');
     // The session does not take the stranger for its own, and its own pod serves on.
     await place.turn('after', 'cell', 'say still mine');
@@ -173,7 +211,10 @@ describe('where the agent can connect to', () => {
   async function makeForger(): Promise<void> {
     const session = await place.get('cell');
     const real = (await place.pods()).find((one) => one.metadata.name === pod);
-    const labels = [LABEL_SESSION, LABEL_SESSION_UID, LABEL_AGENT, LABEL_AGENT_UID].map((name) => [name, real?.metadata.labels?.[name]]);
+    const labels = [LABEL_SESSION, LABEL_SESSION_UID, LABEL_AGENT, LABEL_AGENT_UID].map((name) => [
+      name,
+      real?.metadata.labels?.[name],
+    ]);
     const sources = (['mcp', 'runner', 'egress'] as const).map((which) => ({
       serviceAccountToken: {audience: AUDIENCE[which], expirationSeconds: 600, path: which},
     }));

@@ -1,5 +1,5 @@
 // Reads every file that this user can read, and looks for values that it must not see. Runs inside the agent's container.
-import {type Dirent, closeSync, openSync, readdirSync, readSync} from 'node:fs';
+import {closeSync, type Dirent, openSync, readdirSync, readSync} from 'node:fs';
 import {join} from 'node:path';
 
 const input: {needles: string[]} = JSON.parse(Buffer.from(process.argv[2] ?? '', 'base64').toString('utf8'));

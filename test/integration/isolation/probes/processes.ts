@@ -1,5 +1,14 @@
 // Tries to look into every process that this user sees, and to change what belongs to the platform. Runs inside the agent's container.
-import {chmodSync, openSync, readdirSync, readFileSync, readlinkSync, readSync, unlinkSync, writeFileSync} from 'node:fs';
+import {
+  chmodSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  readSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import {connect} from 'node:net';
 
 function outcome(attempt: () => unknown): string {

@@ -11,7 +11,9 @@ type Sent = {
   /** The target of a CONNECT. */
   target?: string;
 };
-const input: {agent?: number; requests: Sent[]} = JSON.parse(Buffer.from(process.argv[2] ?? '', 'base64').toString('utf8'));
+const input: {agent?: number; requests: Sent[]} = JSON.parse(
+  Buffer.from(process.argv[2] ?? '', 'base64').toString('utf8'),
+);
 const TIMEOUT = 20_000;
 
 /** Environment of the agent process: an exec gets that of the container only. */

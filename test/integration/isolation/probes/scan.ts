@@ -67,7 +67,13 @@ const state = (line: string) => line.trim().split(/\s+/)[3];
 const tcp = await sweep([...input.tcp, ...input.all.map((host) => ({host, ports: ALL}))], opens);
 const udp = await sweep(input.udp, answers);
 const bound = {
-  tcp: ['tcp', 'tcp6'].flatMap((name) => lines(name).filter((line) => state(line) === LISTEN).map(local)).sort(),
+  tcp: ['tcp', 'tcp6']
+    .flatMap((name) =>
+      lines(name)
+        .filter((line) => state(line) === LISTEN)
+        .map(local),
+    )
+    .sort(),
   udp: ['udp', 'udp6'].flatMap((name) => lines(name).map(local)).sort(),
   abstract: lines('unix').filter((line) => / @/.test(line)),
 };

@@ -72,5 +72,3 @@ export function readRunnerConfig(env: NodeJS.ProcessEnv) {
     logLevel: values.CARREL_LOG_LEVEL,
   });
 }
-/** Settings of the runner. */
-export type RunnerConfig = ReturnType<typeof readRunnerConfig>;

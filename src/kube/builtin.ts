@@ -7,7 +7,6 @@ import type {
   NetworkPolicy,
   Node,
   PersistentVolumeClaim,
-  Secret,
   ServiceAccount,
   ServiceCidr,
 } from '../api/kube-core.ts';
@@ -26,8 +25,6 @@ export const PersistentVolumeClaims = core<PersistentVolumeClaim>('PersistentVol
 export const ServiceAccounts = core<ServiceAccount>('ServiceAccount', 'serviceaccounts');
 /** core/v1 configmaps. */
 export const ConfigMaps = core<ConfigMap>('ConfigMap', 'configmaps');
-/** core/v1 secrets; tools and tests only. */
-export const Secrets = core<Secret>('Secret', 'secrets');
 /** core/v1 namespaces. */
 export const Namespaces = core<Namespace>('Namespace', 'namespaces', false);
 /** core/v1 nodes. */

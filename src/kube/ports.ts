@@ -8,7 +8,7 @@
 //   kinds.ts       Agents, Sessions, Turns, Questions; reviews.ts: TokenReviews, SubjectAccessReviews
 //   builtin.ts     Pods, PersistentVolumeClaim, Secret, Lease, ... as Resource<T>
 //   lease.ts       runLeader({...})                                       -> Leadership
-import type {Condition, KubeObject, Manifest, ObjectRef} from '../api/kube-object.ts';
+import type {KubeObject, Manifest, ObjectRef} from '../api/kube-object.ts';
 import type {Outcome} from '../api/outcome.ts';
 import type {Clock} from './clock.ts';
 import type {Resource} from './resource.ts';
@@ -320,9 +320,4 @@ export interface Leadership {
   isLeader(): boolean;
   /** Resolves when stopped; releases the Lease if held. */
   stop(): Promise<void>;
-}
-
-/** Status content that carries conditions. */
-export interface WithConditions {
-  readonly conditions?: readonly Condition[] | undefined;
 }

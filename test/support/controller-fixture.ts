@@ -1,4 +1,3 @@
-import type {KubeObject} from '../../src/api/kube-object.ts';
 import type {Pod} from '../../src/api/kube-pod.ts';
 import type {SessionObject, SessionSpec, TurnObject, TurnStatus} from '../../src/api/v1alpha1/index.ts';
 import type {Append} from '../../src/api/wire/archive.ts';
@@ -187,8 +186,3 @@ export function sessionSpec(spec: Partial<SessionSpec> = {}): SessionSpec {
 }
 
 export {ClusterAddresses};
-
-/** True when the object is on its way out or gone. */
-export function isGoing(object: KubeObject | undefined): boolean {
-  return object === undefined || object.metadata.deletionTimestamp !== undefined;
-}

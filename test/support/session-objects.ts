@@ -1,6 +1,5 @@
 import type {Pod} from '../../src/api/kube-pod.ts';
 import type {
-  AgentObject,
   QuestionObject,
   SessionObject,
   SessionSpec,
@@ -89,22 +88,6 @@ export function revisionData(spec: object = {}): RevisionData {
     generation: 1,
     uid: 200_001,
     spec: Agent.spec.parse({image: `registry.example/agent@sha256:${DIGEST}`, command: ['agent'], ...spec}),
-  };
-}
-
-export function agent(publishedRevision?: string): AgentObject {
-  return {
-    apiVersion: 'carrel.dev/v1alpha1',
-    kind: 'Agent',
-    metadata: {
-      name: 'scribe',
-      namespace: 'team',
-      uid: 'a6e10000-0000-4000-8000-000000000001',
-      resourceVersion: '3',
-      creationTimestamp: ago(900),
-    },
-    spec: revisionData().spec,
-    ...(publishedRevision === undefined ? {} : {status: {publishedRevision}}),
   };
 }
 

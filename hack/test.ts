@@ -21,6 +21,7 @@ const Report = z.object({
 
 try {
   runProject('unit');
+  runProject('process');
   if (!args.includes('--unit')) {
     const {images} = await prepare(TEST_VALUES);
     runProject('integration', {CARREL_TEST_IMAGES: JSON.stringify(images)});
@@ -34,11 +35,11 @@ process.stdout.write(`${total.passed} passed, ${total.failed} failed\n`);
 process.exit(total.failed === 0 ? 0 : 1);
 
 /** Runs one vitest project and adds its figures; a file that cannot be loaded counts as a failure. */
-function runProject(project: 'unit' | 'integration', env: Record<string, string> = {}): void {
+function runProject(project: 'unit' | 'process' | 'integration', env: Record<string, string> = {}): void {
   const folder = mkdtempSync(join(tmpdir(), 'carrel-test-'));
   const file = join(folder, 'report.json');
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${file}`];
-  const order = project === 'integration' ? ['--no-file-parallelism'] : [];
+  const order = project === 'unit' ? [] : ['--no-file-parallelism'];
   const vitest = [
     join(ROOT, 'node_modules/vitest/vitest.mjs'),
     'run',

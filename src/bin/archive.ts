@@ -3,12 +3,12 @@ import {join} from 'node:path';
 import {createArchiveServer} from '../archive/server.ts';
 import {openSqliteStore} from '../archive/sqlite-store.ts';
 import {readArchiveConfig} from '../config/archive.ts';
-import {createTokenReviewer} from '../gateway/auth/token-review.ts';
 import {createHealthServer} from '../http/health.ts';
 import {closeGracefully, listen} from '../http/listen.ts';
 import {createClient} from '../kube/client.ts';
 import {systemClock} from '../kube/clock.ts';
 import {connectTo} from '../kube/connect.ts';
+import {createTokenReviewer} from '../kube/token-review.ts';
 import {createLogger} from '../telemetry/logger.ts';
 import {createMetrics} from '../telemetry/metrics.ts';
 

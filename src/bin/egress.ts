@@ -4,13 +4,13 @@ import {createCanary} from '../egress/canary.ts';
 import {clusterRanges} from '../egress/cluster-ranges.ts';
 import {createRelay} from '../egress/relay.ts';
 import {createResolve} from '../egress/resolve.ts';
-import {createTokenReviewer} from '../gateway/auth/token-review.ts';
 import {createHealthServer} from '../http/health.ts';
 import {listen} from '../http/listen.ts';
 import {createCaches} from '../kube/cache.ts';
 import {createClient} from '../kube/client.ts';
 import {systemClock} from '../kube/clock.ts';
 import {connectTo} from '../kube/connect.ts';
+import {createTokenReviewer} from '../kube/token-review.ts';
 import {createLogger} from '../telemetry/logger.ts';
 import {createMetrics} from '../telemetry/metrics.ts';
 

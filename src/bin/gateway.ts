@@ -3,7 +3,6 @@ import {FIELD_MANAGER} from '../api/meta.ts';
 import {createArchiveClient} from '../archive-client/index.ts';
 import {readGatewayConfig} from '../config/gateway.ts';
 import {createApiKeys} from '../gateway/auth/api-keys.ts';
-import {createTokenReviewer} from '../gateway/auth/token-review.ts';
 import {addGatewayCaches} from '../gateway/caches.ts';
 import {startGateway} from '../gateway/gateway.ts';
 import {createRunnerApi} from '../gateway/runner-api/index.ts';
@@ -11,6 +10,7 @@ import {createCaches} from '../kube/cache.ts';
 import {createClient} from '../kube/client.ts';
 import {systemClock} from '../kube/clock.ts';
 import {connectTo} from '../kube/connect.ts';
+import {createTokenReviewer} from '../kube/token-review.ts';
 import {createLogger} from '../telemetry/logger.ts';
 import {createMetrics} from '../telemetry/metrics.ts';
 

@@ -1,10 +1,10 @@
 import {randomBytes} from 'node:crypto';
 import type {Archive} from '../domain/archive.ts';
 import type {Client, Log} from '../kube/ports.ts';
+import type {ReviewToken} from '../kube/token-review.ts';
 import type {FindApiKey} from './auth/api-keys.ts';
 import {createAuthorizer} from './auth/authorize.ts';
 import {createIdentify} from './auth/identify.ts';
-import type {ReviewToken} from './auth/token-review.ts';
 import type {GatewayCaches} from './caches.ts';
 import {createCalls} from './call.ts';
 import {createWaits} from './connection.ts';

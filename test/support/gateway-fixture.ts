@@ -9,7 +9,7 @@ import type {StoredRecord} from '../../src/api/wire/archive.ts';
 import {buildRevision, revisionData} from '../../src/domain/agent/revision.ts';
 import type {Archive} from '../../src/domain/archive.ts';
 import {createApiKeys} from '../../src/gateway/auth/api-keys.ts';
-import {createTokenReviewer} from '../../src/gateway/auth/token-review.ts';
+import {createTokenReviewer} from '../../src/kube/token-review.ts';
 import {addGatewayCaches, type GatewayCaches} from '../../src/gateway/caches.ts';
 import {startGateway} from '../../src/gateway/gateway.ts';
 import type {RunningServer} from '../../src/gateway/server.ts';

@@ -5,10 +5,10 @@ import type {Caller, SessionCaller, UserCaller} from '../../domain/access/caller
 import {Refusal} from '../../domain/refusal.ts';
 import {isApiError} from '../../kube/errors.ts';
 import type {Cache} from '../../kube/ports.ts';
+import {type ReviewToken, serviceAccountOf, type TokenIdentity} from '../../kube/token-review.ts';
 import {INDEX} from '../caches.ts';
 import type {FindApiKey} from './api-keys.ts';
 import {type Credential, readCredential} from './credential.ts';
-import {type ReviewToken, serviceAccountOf, type TokenIdentity} from './token-review.ts';
 
 /** Decide who calls, from the credential alone; throws a Refusal. */
 export type Identify = (req: IncomingMessage) => Promise<Caller>;

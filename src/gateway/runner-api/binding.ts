@@ -2,7 +2,7 @@ import {POD_PREFIX, uid8} from '../../api/meta.ts';
 import type {SessionObject} from '../../api/v1alpha1/index.ts';
 import {Sessions} from '../../kube/kinds.ts';
 import type {Cache, Client} from '../../kube/ports.ts';
-import type {ReviewToken} from '../auth/token-review.ts';
+import type {ReviewToken} from '../../kube/token-review.ts';
 import {INDEX} from '../caches.ts';
 
 /** A pod as its token names it. */

@@ -8,7 +8,7 @@ import {bearerOf, sendJson} from '../../http/reply.ts';
 import type {Clock} from '../../kube/clock.ts';
 import {isApiError} from '../../kube/errors.ts';
 import type {Client, Log} from '../../kube/ports.ts';
-import type {ReviewToken} from '../auth/token-review.ts';
+import type {ReviewToken} from '../../kube/token-review.ts';
 import type {GatewayCaches} from '../caches.ts';
 import {type Bound, bind, podOf, type Unbound} from './binding.ts';
 import {contextOf} from './context.ts';

@@ -1,8 +1,8 @@
 import {createHash} from 'node:crypto';
 import {LRUCache} from 'lru-cache';
-import type {Clock} from '../../kube/clock.ts';
-import type {Client} from '../../kube/ports.ts';
-import {TokenReviews} from '../../kube/reviews.ts';
+import type {Clock} from './clock.ts';
+import type {Client} from './ports.ts';
+import {TokenReviews} from './reviews.ts';
 
 /** Who a token belongs to, for one audience. */
 export interface TokenIdentity {

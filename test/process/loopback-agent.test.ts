@@ -2,11 +2,11 @@ import {mkdtemp, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterEach, beforeEach, describe, expect, it} from 'vitest';
-import {bundleAgent, startTestAgent, type TestAgent} from './support/acp-client.ts';
-import {ATTEMPT_KEY, REAL_KEY, startTestLoopback, type TestLoopback} from './support/loopback.ts';
-import {makeCertificate} from './support/model-stub/certificate.ts';
-import {type ModelStub, startModelStub} from './support/model-stub/server.ts';
-import {startTestRelay, type TestRelay} from './support/relay.ts';
+import {bundleAgent, startTestAgent, type TestAgent} from '../support/acp-client.ts';
+import {ATTEMPT_KEY, REAL_KEY, startTestLoopback, type TestLoopback} from '../support/loopback.ts';
+import {makeCertificate} from '../support/model-stub/certificate.ts';
+import {type ModelStub, startModelStub} from '../support/model-stub/server.ts';
+import {startTestRelay, type TestRelay} from '../support/relay.ts';
 
 let folder: string;
 let stub: ModelStub;

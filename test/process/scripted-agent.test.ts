@@ -5,7 +5,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import type {McpServer} from '@agentclientprotocol/sdk';
 import {afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi} from 'vitest';
-import {bundleAgent, startTestAgent, type TestAgent, type TestAgentOptions} from './support/acp-client.ts';
+import {bundleAgent, startTestAgent, type TestAgent, type TestAgentOptions} from '../support/acp-client.ts';
 
 let built: string;
 let program: string;

@@ -2,8 +2,8 @@ import {readFileSync} from 'node:fs';
 import path from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {test as base, describe, expect, vi} from 'vitest';
-import type {Launch} from '../src/api/launch.ts';
-import {RunnerBench} from './support/runner-bench.ts';
+import type {Launch} from '../../src/api/launch.ts';
+import {RunnerBench} from '../support/runner-bench.ts';
 
 /** Each test has a bench of its own, so that they may run side by side: most of their time is waiting. */
 const test = base.extend<{bench: RunnerBench}>({
@@ -233,7 +233,7 @@ describe.concurrent('runner and shim as processes', {timeout: 150_000}, () => {
     bench,
   }) => {
     const {gateway} = bench;
-    const agent = fileURLToPath(new URL('../examples/agents/scripted/main.ts', import.meta.url));
+    const agent = fileURLToPath(new URL('../../examples/agents/scripted/main.ts', import.meta.url));
     await bench.start('', {command: [process.execPath, agent]});
     const ready = await gateway.find('report', (event) => event.state === 'Ready');
     expect(ready).toMatchObject({agent: {capabilities: expect.arrayContaining(['mcp.http'])}, findings: []});

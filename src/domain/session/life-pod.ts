@@ -82,10 +82,10 @@ function ended(life: LifeSeen): Life | undefined {
   if (pod === undefined || end === undefined) return undefined;
   const report = reported(status, pod.metadata.uid);
   const told = report === undefined ? undefined : reportFailure(report);
-  if (told !== undefined) return fail(life, told);
+  if (told !== undefined) return fail(life, withAdvice(told));
   const byNode = end.stopped === 'Evicted' || end.stopped === 'NodeLost';
-  if (report === undefined && !byNode) return fail(life, end);
-  if (stepsWithin(status.timeline, 'Lost', seen.now, 600_000) >= 2) return fail(life, end);
+  if (report === undefined && !byNode) return fail(life, withAdvice(end));
+  if (stepsWithin(status.timeline, 'Lost', seen.now, 600_000) >= 2) return fail(life, withAdvice(end));
   return {
     phase: status.phase ?? 'Starting',
     ready: {status: 'False', reason: end.reason, message: `${end.message}; a new attempt follows`},
@@ -103,7 +103,7 @@ function refused(life: LifeSeen): Life | undefined {
   const pod = podOf(life);
   const report = pod === undefined ? undefined : reported(life.status, pod.metadata.uid);
   const told = report === undefined ? undefined : reportFailure(report);
-  return told === undefined ? undefined : fail(life, told);
+  return told === undefined ? undefined : fail(life, withAdvice(told));
 }
 
 function starting(life: LifeSeen): Life | undefined {
@@ -115,7 +115,7 @@ function starting(life: LifeSeen): Life | undefined {
   const startSeconds = seconds(seen.current?.data.spec.limits.start ?? '60s');
   const {maySwitch} = seen.settings;
   const state = startState({pod, now: seen.now, startSeconds, warnings: seen.podWarnings, maySwitch});
-  if (state.kind === 'Failed') return fail(life, state);
+  if (state.kind === 'Failed') return fail(life, withAdvice(state));
   const base = {phase: 'Starting', changes: {}} as const;
   if (state.kind === 'SwitchDelivery') {
     const message = `the node does not take image volumes (${state.message}); the runtime is copied instead`;

@@ -54,7 +54,7 @@ export function planSession(seen: SessionSeen): SessionPlan {
     status: statusAfter({seen, queue, status}, life, active),
     turnWrites: turnWrites(seen, queue, life),
     ended: queue.ended,
-    adopt: queue.admitted.length === 0 ? [] : adoptable(seen, queue),
+    adopt: adoptable(seen, queue),
     notes: life.notes ?? [],
     outcome: life.outcome,
   };
@@ -111,11 +111,17 @@ function turnWrites(seen: SessionSeen, queue: Queue, life: Life): TurnWrite[] {
   });
 }
 
-/** Turns made with plain kubectl belong to nobody yet. */
+/** Turns made with plain kubectl belong to nobody yet; refused ones go with the Session too. */
 function adoptable(seen: SessionSeen, queue: Queue): TurnObject[] {
-  const uids = new Set(queue.admitted.map((e) => e.uid));
+  const admitted = new Set(queue.admitted.map((e) => e.uid));
+  const refused = new Set(queue.refused.flatMap((r) => (r.code === 'session_replaced' ? [] : [r.turn.metadata.uid])));
+  const ours = ({metadata: {uid}, status}: TurnObject) =>
+    admitted.has(uid) || refused.has(uid) || status?.sessionUID === seen.session.metadata.uid;
   return seen.turns.filter(
-    (t) => uids.has(t.metadata.uid) && !(t.metadata.ownerReferences ?? []).some((o) => o.kind === 'Session'),
+    (t) =>
+      ours(t) &&
+      t.metadata.deletionTimestamp === undefined &&
+      !(t.metadata.ownerReferences ?? []).some((o) => o.kind === 'Session'),
   );
 }
 

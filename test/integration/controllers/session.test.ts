@@ -13,7 +13,7 @@ afterAll(async () => {
 
 describe('a session from its prompt to its end', () => {
   it('is taken through volume, first turn, pod and runner to the answer, and says so in its conditions', async () => {
-    await place.create('Session', 'whole', {agent: 'scribe', prompt: 'hello', owner: 'kubernetes-admin'});
+    await place.create('Session', 'whole', {agent: 'scribe', prompt: 'hello'});
     const started = await place.sessionIs(
       'whole',
       (s) => s.status?.pod !== undefined && s.status.initialTurn !== undefined,
@@ -24,7 +24,6 @@ describe('a session from its prompt to its end', () => {
     const first = started.status?.initialTurn?.name ?? '';
     expect((await place.client.get(Turns, {namespace, name: first})).spec).toMatchObject({
       input: [{text: 'hello'}],
-      author: {kind: 'Human', name: 'kubernetes-admin'},
     });
     expect((await place.turnIs(first, (t) => t.status?.phase === 'Queued')).status?.sequence).toBe(1);
     await place.report('whole');
@@ -163,9 +162,45 @@ describe('what is stalled goes on when it is mended', () => {
   });
 
   it('a pod that a policy refuses is a failure with the cause, not a loop', async () => {
-    await place.kubectl('label', 'namespace', place.namespace, 'pod-security.kubernetes.io/enforce=restricted');
-    await place.create('Session', 'restricted', {agent: 'scribe'});
-    await place.sessionIs('restricted', (s) => s.status?.pod !== undefined);
-    await place.kubectl('label', 'namespace', place.namespace, 'pod-security.kubernetes.io/enforce-');
+    const policy = refusePods(place.namespace);
+    await place.cluster.kubectl(['apply', '-f', '-'], JSON.stringify(policy));
+    await place.until('the policy holds', async () => {
+      const run = ['run', 'x', '--image=x', '--dry-run=server'];
+      return place.kubectl(...run).then(
+        () => undefined,
+        () => true,
+      );
+    });
+    await place.create('Session', 'refused', {agent: 'scribe', prompt: 'x'});
+    const failed = await place.sessionIs('refused', (s) => s.status?.phase === 'Failed');
+    expect(failed.status).toMatchObject({stoppedReason: 'PolicyDenied', attempt: 1});
+    expect(failed.status?.conditions?.map((c) => [c.type, c.reason])).toEqual([
+      ['Failed', 'PodRejected'],
+      ['Ready', 'PodRejected'],
+      ['Stalled', 'PodRejected'],
+    ]);
+    expect(failed.status?.conditions?.[0]?.message).toContain('no pods here');
+    await place.cluster.kubectl(['delete', '-f', '-'], JSON.stringify(policy));
+    await place.patch('sessions.carrel.dev', 'refused', {restart: 1});
+    await place.sessionIs('refused', (s) => s.status?.pod !== undefined && s.status.attempt === 2);
   });
 });
+
+function refusePods(namespace: string): object {
+  const api = {apiVersion: 'admissionregistration.k8s.io/v1', metadata: {name: `${namespace}-no-pods`}};
+  const resourceRules = [{apiGroups: [''], apiVersions: ['v1'], resources: ['pods'], operations: ['CREATE']}];
+  const namespaceSelector = {matchLabels: {'kubernetes.io/metadata.name': namespace}};
+  const spec = {
+    matchConstraints: {resourceRules, namespaceSelector},
+    validations: [{expression: 'false', message: 'no pods here'}],
+  };
+  const binding = {policyName: `${namespace}-no-pods`, validationActions: ['Deny']};
+  return {
+    apiVersion: 'v1',
+    kind: 'List',
+    items: [
+      {...api, kind: 'ValidatingAdmissionPolicy', spec},
+      {...api, kind: 'ValidatingAdmissionPolicyBinding', spec: binding},
+    ],
+  };
+}

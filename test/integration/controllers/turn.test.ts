@@ -43,16 +43,9 @@ describe('turns made with plain kubectl', () => {
   it('one made for an earlier Session of that name is cancelled', async () => {
     await turn('old', 'again');
     const {metadata} = await place.turnIs('old', (t) => t.status?.conditions !== undefined);
-    const status = JSON.stringify({status: {sessionUID: 'an-earlier-one'}});
-    await place.kubectl(
-      'patch',
-      'turns.carrel.dev',
-      metadata.name,
-      '--subresource=status',
-      '--type=merge',
-      '-p',
-      status,
-    );
+    const {namespace, name, resourceVersion} = metadata;
+    const status = {sessionUID: 'an-earlier-one'};
+    await place.client.patchStatusMerge(Turns, {namespace, name}, {resourceVersion, status});
     await place.create('Session', 'again', {agent: 'scribe'});
     const ended = await place.turnIs('old', phase('Cancelled'));
     expect(ended.status).toMatchObject({error: {code: 'session_replaced'}, archived: true});

@@ -1,0 +1,94 @@
+import {describe, expect, it} from 'vitest';
+import {ago, NOW, POD_UID, question, READY, session, turn} from '../../../test/support/session-objects.ts';
+import {planQuestion, type QuestionSeen} from './plan.ts';
+
+const live = session({...READY});
+const asking = turn('first', {phase: 'Running', podUID: POD_UID});
+const over = turn('first', {phase: 'Completed', podUID: POD_UID});
+const later = new Date(NOW.getTime() + 60_000).toISOString();
+
+const CASES: Record<string, {seen: Partial<QuestionSeen>; phase: string; turns?: number; outcome?: object}> = {
+  'just asked': {seen: {question: question('q')}, phase: 'Open'},
+  'open until its time is over': {
+    seen: {question: question('q', {expiresAt: later})},
+    phase: 'Open',
+    outcome: {kind: 'wait', afterMs: 60_000},
+  },
+  'answered while the turn runs': {
+    seen: {question: question('q', {answer: {text: 'green'}})},
+    phase: 'Answered',
+    turns: 0,
+  },
+  'its time is over': {seen: {question: question('q', {kind: 'Permission', expiresAt: ago(1)})}, phase: 'Expired'},
+  'answered in the very second in which its time is over': {
+    seen: {question: question('q', {kind: 'Permission', expiresAt: ago(1), answer: {text: 'x'}})},
+    phase: 'Answered',
+  },
+  'a permission whose turn is over': {
+    seen: {question: question('q', {kind: 'Permission'}), turn: over},
+    phase: 'Withdrawn',
+  },
+  'a permission whose turn is deleted': {
+    seen: {question: question('q', {kind: 'Permission'}), turn: undefined},
+    phase: 'Withdrawn',
+  },
+  'a permission whose pod is gone': {
+    seen: {question: question('q', {kind: 'Permission'}), session: session({...READY, pod: undefined})},
+    phase: 'Withdrawn',
+  },
+  'taken back by the agent': {seen: {question: question('q', {status: {deliveredAt: ago(1)}})}, phase: 'Withdrawn'},
+  'an Ask whose turn is over stays open': {seen: {question: question('q'), turn: over}, phase: 'Open'},
+  'an Ask whose session is closed': {
+    seen: {question: question('q'), session: session({...READY, phase: 'Closed'})},
+    phase: 'Withdrawn',
+  },
+  'an Ask whose session is gone': {seen: {question: question('q'), session: undefined}, phase: 'Withdrawn'},
+  'an Ask that is answered after its turn': {
+    seen: {question: question('q', {answer: {text: 'green'}}), turn: over},
+    phase: 'Answered',
+    turns: 1,
+  },
+  'an Ask whose late answer was sent': {
+    seen: {
+      question: question('q', {answer: {text: 'green'}, status: {phase: 'Answered', deliveredAt: ago(9)}}),
+      turn: over,
+    },
+    phase: 'Answered',
+    turns: 0,
+  },
+  'an Ask whose answer waits for a failed session': {
+    seen: {
+      question: question('q', {answer: {text: 'green'}}),
+      turn: over,
+      session: session({...READY, phase: 'Failed'}),
+    },
+    phase: 'Answered',
+    turns: 0,
+  },
+  'a permission that was answered too late goes nowhere': {
+    seen: {question: question('q', {kind: 'Permission', answer: {option: 'yes'}}), turn: over},
+    phase: 'Answered',
+    turns: 0,
+  },
+};
+
+describe('planQuestion', () => {
+  it.each(Object.entries(CASES))('%s', (_name, {seen, phase, turns, outcome}) => {
+    const whole = {question: question('q'), session: live, turn: asking, now: NOW, ...seen};
+    const plan = planQuestion(whole);
+    expect(plan.status.phase).toBe(phase);
+    if (turns !== undefined) expect(plan.create === undefined ? 0 : 1).toBe(turns);
+    if (outcome !== undefined) expect(plan.outcome).toEqual(outcome);
+    const again = planQuestion({...whole, question: {...whole.question, status: plan.status}});
+    expect(again.status).toEqual(plan.status);
+    expect(again.create).toBeUndefined();
+  });
+
+  it('a late answer quotes question and answer, names who answered, and has one name', () => {
+    const asked = question('q', {options: [{id: 'g', label: 'Green'}], answer: {option: 'g'}, answeredBy: 'alice'});
+    const {create} = planQuestion({question: asked, session: live, turn: over, now: NOW});
+    expect(create?.metadata.name).toBe('one-5e551011-answer-0e570000');
+    expect(create?.spec.input).toEqual([{text: 'You asked:\n> which colour?\n\nThe answer (by alice):\n> Green (g)'}]);
+    expect(create?.spec.author).toMatchObject({kind: 'System'});
+  });
+});

@@ -38,6 +38,11 @@ export async function openRelease(): Promise<Release> {
           cache: imageCache(readSettings().cache),
         })
       : JSON.parse(given);
+  return releaseOf(cluster, images);
+}
+
+/** The release in a cluster of a test's own. */
+export function releaseOf(cluster: Cluster, images: Images): Release {
   const log = {debug() {}, info() {}, warn() {}, error() {}};
   const client = createClient({connection: fromKubeconfig(cluster.kubeconfigPath), fieldManager: 'carrel-test', log});
   return {cluster, images, client, kubectl: (args, stdin) => cluster.kubectl(args, stdin)};

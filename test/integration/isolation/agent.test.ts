@@ -1,9 +1,7 @@
-import {readFile} from 'node:fs/promises';
 import {afterAll, beforeAll, describe, expect, it} from 'vitest';
 import {z} from 'zod';
-import {buildGo} from '../../support/go/build.ts';
 import {openRelease, Place} from '../../support/release.ts';
-import {attack, makeSecret, podOf} from './attack.ts';
+import {attack, bringProgram, makeSecret, podOf} from './attack.ts';
 
 /** Values that are nowhere else: where one is found, a secret was seen. */
 const PROVIDER_KEY = 'sk-canary-6b1f0c9d7e3a4258-provider';
@@ -116,11 +114,9 @@ describe("what the agent's user finds inside the agent's container", () => {
   });
 
   it('it may trace its own children, and neither shim nor init', async () => {
-    const program = (await readFile(await buildGo('tracer'))).toString('base64');
-    const unpack = '/bin/busybox base64 -d >/workspace/tracer && /bin/busybox chmod 700 /workspace/tracer';
-    await place.kubectl(['exec', '-i', pod, '-c', 'agent', '--', '/bin/busybox', 'sh', '-c', unpack], program);
+    const program = await bringProgram({place, pod});
     const pids = seen.processes.filter((one) => one.command.startsWith('/carrel/bin/')).map((one) => String(one.pid));
-    const said = await place.kubectl(['exec', pod, '-c', 'agent', '--', '/workspace/tracer', ...pids]);
+    const said = await place.kubectl(['exec', pod, '-c', 'agent', '--', program, 'trace', ...pids]);
     const refused = pids.map((pid) => `${pid}: operation not permitted`);
     expect(said.trim().split('\n')).toEqual(['child: attached', ...refused]);
   });

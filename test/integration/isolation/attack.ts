@@ -1,5 +1,6 @@
 import {readFile} from 'node:fs/promises';
 import type {z} from 'zod';
+import {buildGo} from '../../support/go/build.ts';
 import type {Place} from '../../support/release.ts';
 
 /** A container of a pod. */
@@ -67,4 +68,13 @@ export function nodePod(
       ...more.spec,
     },
   };
+}
+
+/** Puts the attacker's program into the workspace of the agent, as an agent could do by itself, and returns its path. */
+export async function bringProgram({place, pod}: Inside): Promise<string> {
+  const path = '/workspace/attacker';
+  const program = (await readFile(await buildGo('attacker'))).toString('base64');
+  const unpack = `/bin/busybox base64 -d >${path} && /bin/busybox chmod 700 ${path}`;
+  await place.kubectl(['exec', '-i', pod, '-c', 'agent', '--', '/bin/busybox', 'sh', '-c', unpack], program);
+  return path;
 }

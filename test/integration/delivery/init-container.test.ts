@@ -1,0 +1,61 @@
+import {afterAll, beforeAll, describe, expect, it} from 'vitest';
+import {down, up} from '../../../hack/cluster/cluster.ts';
+import {run} from '../../../hack/cluster/command.ts';
+import {install} from '../../../hack/environment.ts';
+import type {Images} from '../../../hack/image/build.ts';
+import {openRelease, Place, releaseOf} from '../../support/release.ts';
+import {type BareAgent, bareAgents, targetOf} from './agents.ts';
+
+const NAME = 'fallback';
+const WITHOUT_IMAGE_VOLUMES = ['--emulated-version=1.35', '--feature-gates=ImageVolume=false'];
+
+describe('the runtime in a cluster whose API server drops image volumes without a word', () => {
+  let place: Place;
+  let agents: Record<string, BareAgent>;
+
+  beforeAll(async () => {
+    const {images: built} = await openRelease();
+    const cluster = await up({name: NAME, nodes: 1, apiserverArgs: WITHOUT_IMAGE_VOLUMES});
+    // The same images by the same digests; the runtime alone is more than 100 MB, so it is copied and not built again.
+    const copy = async (reference: string): Promise<string> => {
+      const there = `${cluster.registry}${reference.slice(reference.indexOf('/'))}`;
+      const tag = `${there.slice(0, there.indexOf('@'))}:copy`;
+      await run(cluster.tools.crane, ['copy', '--insecure', reference, tag]);
+      return there;
+    };
+    const images: Images = {...built};
+    for (const name of ['runtime', 'scriptedAgent', 'workspace', 'busybox'] as const)
+      images[name] = await copy(built[name]);
+    const light = {replicas: 1};
+    await install(cluster, images, {gateway: light, egress: light});
+    const release = releaseOf(cluster, images);
+    place = await Place.make(release, 'fallback');
+    agents = await bareAgents(images, targetOf(release));
+    // One first: it is its pod that shows what this cluster lacks.
+    await place.agent('scribe', {workspace: {size: '64Mi', image: images.workspace}});
+    await place.session('scribe', {agent: 'scribe', prompt: 'read LICENSE'});
+    for (const [name, {spec}] of Object.entries(agents)) {
+      await place.create('Agent', name, spec);
+      await place.session(name, {agent: name, prompt: 'hello'});
+    }
+  }, 900_000);
+  afterAll(() => down(NAME), 300_000);
+
+  it('Auto copies it by an init container instead and says so, and a seeded session works', async () => {
+    const turn = await place.untilTurn('scribe', 1, 240_000);
+    expect(turn.status).toMatchObject({phase: 'Completed'});
+    expect(turn.status?.response).toContain('Apache License');
+    const events = await place.kubectl(['get', 'events', '--field-selector=reason=RuntimeSwitched', '-o', 'jsonpath={.items[*].note}{.items[*].message}']);
+    expect(events).toContain('copied by an init container from now on');
+    const pod = (await place.pods()).find((one) => one.metadata.labels?.['carrel.dev/session'] === 'scribe');
+    expect(pod?.spec?.initContainers?.map((one) => one.name)).toEqual(['runner', 'runtime', 'seed']);
+    // Dropped volumes are not taken for a foreign or changed pod: the first attempt is the one that runs.
+    expect((await place.get('scribe')).status).toMatchObject({attempt: 1});
+  }, 300_000);
+
+  it.each(['busybox', 'static'])('an image without glibc or anything of ours runs a turn there: %s', async (name) => {
+    const turn = await place.untilTurn(name, 1, 240_000);
+    expect(turn.status).toMatchObject({phase: 'Completed', stopReason: 'EndTurn'});
+    expect(turn.status?.response).toContain(agents[name]?.answer);
+  }, 300_000);
+});

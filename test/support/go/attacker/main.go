@@ -1,0 +1,99 @@
+// What an attacker can do with a program of its own: `trace PID...` attaches to processes as a debugger does and prints the
+// answer of the kernel for each; `scan LAST ADDRESS...` connects to the TCP ports 1 to LAST of each address
+// and prints those that are open.
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"net"
+	"os"
+	"runtime"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+)
+
+const (
+	atOnce  = 4000
+	timeout = time.Second
+)
+
+func attach(pid int) string {
+	if err := syscall.PtraceAttach(pid); err != nil {
+		return err.Error()
+	}
+	var status syscall.WaitStatus
+	syscall.Wait4(pid, &status, 0, nil)
+	syscall.PtraceDetach(pid)
+	return "attached"
+}
+
+// The first line is about a child of its own: it shows that nothing else forbids ptrace here.
+func trace(pids []string) {
+	// Every request of a tracer has to come from the thread that attached.
+	runtime.LockOSThread()
+	hold, held, _ := os.Pipe()
+	child, err := os.StartProcess("/proc/self/exe", []string{"attacker", "wait"}, &os.ProcAttr{Files: []*os.File{hold, nil, nil}})
+	if err != nil {
+		fmt.Println("child:", err)
+	} else {
+		fmt.Println("child:", attach(child.Pid))
+		held.Close()
+		child.Kill()
+	}
+	for _, word := range pids {
+		pid, _ := strconv.Atoi(word)
+		fmt.Println(word+":", attach(pid))
+	}
+}
+
+func open(address string, port int) bool {
+	connection, err := net.DialTimeout("tcp", net.JoinHostPort(address, strconv.Itoa(port)), timeout)
+	if err != nil {
+		return false
+	}
+	defer connection.Close()
+	// On loopback a socket can meet itself, where its own port is the one that it tries.
+	return connection.LocalAddr().String() != connection.RemoteAddr().String()
+}
+
+func scan(last int, addresses []string) {
+	out := bufio.NewWriter(os.Stdout)
+	defer out.Flush()
+	var lock sync.Mutex
+	var done sync.WaitGroup
+	room := make(chan struct{}, atOnce)
+	for _, address := range addresses {
+		for port := 1; port <= last; port++ {
+			room <- struct{}{}
+			done.Add(1)
+			go func() {
+				if open(address, port) {
+					lock.Lock()
+					fmt.Fprintln(out, net.JoinHostPort(address, strconv.Itoa(port)))
+					lock.Unlock()
+				}
+				<-room
+				done.Done()
+			}()
+		}
+	}
+	done.Wait()
+}
+
+func main() {
+	switch {
+	case len(os.Args) > 2 && os.Args[1] == "trace":
+		trace(os.Args[2:])
+	case len(os.Args) > 3 && os.Args[1] == "scan":
+		last, _ := strconv.Atoi(os.Args[2])
+		scan(last, os.Args[3:])
+	case len(os.Args) == 2 && os.Args[1] == "wait":
+		os.Stdin.Read(make([]byte, 1))
+	default:
+		fmt.Fprintln(os.Stderr, "attacker trace PID... | scan LAST ADDRESS...")
+		os.Exit(2)
+	}
+}

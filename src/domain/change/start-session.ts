@@ -2,6 +2,7 @@ import type {Manifest} from '../../api/kube-object.ts';
 import {ANNOTATION_PARENT_UID, LABEL_MANAGED_BY, MANAGED_BY} from '../../api/meta.ts';
 import {type AgentObject, Session, type SessionObject} from '../../api/v1alpha1/index.ts';
 import {Refusal} from '../refusal.ts';
+import {refuseTooLarge} from './turn.ts';
 
 /** What a caller asks for. */
 export interface StartRequest {
@@ -21,10 +22,11 @@ export interface StartFacts {
   readonly annotations?: Readonly<Record<string, string>> | undefined;
 }
 
-/** The Session to create. Refuses a model that the Agent does not allow, naming those that it does. */
+/** The Session to create. Refuses a prompt that no Turn can hold, and a model that the Agent does not allow, naming those that it does. */
 export function buildSession(request: StartRequest, facts: StartFacts): Manifest<SessionObject> {
   const {agent, parent} = facts;
   if (request.model !== undefined) checkModel(agent, request.model);
+  refuseTooLarge(request.prompt ?? '');
   const spec = Session.spec.parse({
     agent: agent.metadata.name,
     owner: facts.owner,

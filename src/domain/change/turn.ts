@@ -17,14 +17,7 @@ export interface TurnContent {
 
 /** The Turn to create for a message to this Session; refuses a text that no Turn can hold. */
 export function buildTurn(session: SessionObject, content: TurnContent): Manifest<TurnObject> {
-  const bytes = Buffer.byteLength(content.text);
-  if (bytes > MAX_INPUT_BYTES) {
-    const most = `The text has ${bytes} bytes; at most ${MAX_INPUT_BYTES} are taken.`;
-    throw new Refusal(
-      'input_too_large',
-      `${most} Shorten it, or put it into a ConfigMap and create the Turn with input[].from.`,
-    );
-  }
+  refuseTooLarge(content.text);
   const identity = identityOf(session);
   return {
     metadata: {
@@ -42,6 +35,17 @@ export function buildTurn(session: SessionObject, content: TurnContent): Manifes
       ...(content.goal === undefined ? {} : {goal: content.goal}),
     },
   };
+}
+
+/** Refuses a text with more bytes than any Turn can hold; the schemas count characters. */
+export function refuseTooLarge(text: string): void {
+  const bytes = Buffer.byteLength(text);
+  if (bytes <= MAX_INPUT_BYTES) return;
+  const most = `The text has ${bytes} bytes; at most ${MAX_INPUT_BYTES} are taken.`;
+  throw new Refusal(
+    'input_too_large',
+    `${most} Shorten it, or put it into a ConfigMap and create the Turn with input[].from.`,
+  );
 }
 
 /** Labels of everything that belongs to a Session. */

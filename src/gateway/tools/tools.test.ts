@@ -114,7 +114,9 @@ describe('start_session', () => {
     expect(await call('start_session', args)).toContain('idempotency_conflict');
   });
 
-  test('an unknown Agent and a model that is not allowed are refused', async () => {
+  test('an unknown Agent, a model that is not allowed and a prompt of too many bytes are refused', async () => {
+    const long = {agent_root: 'writer', prompt: 'ä'.repeat(40_000)};
+    expect(await call('start_session', long)).toContain('input_too_large: The text has 80000 bytes');
     expect(await call('start_session', {agent_root: 'nobody'})).toContain('agent_not_found');
     expect(await call('start_session', {agent_root: 'writer', model: 'm'})).toContain(
       'invalid_arguments: model "m" is not allowed',

@@ -20,9 +20,7 @@ export interface Reply {
 
 /** What is read of the answer to `tools/call`. */
 const ToolReply = z.object({
-  result: z
-    .object({isError: z.boolean().default(false), content: z.array(z.object({text: z.string()}))})
-    .optional(),
+  result: z.object({isError: z.boolean().default(false), content: z.array(z.object({text: z.string()}))}).optional(),
   error: z.object({code: z.number(), message: z.string()}).optional(),
 });
 
@@ -50,7 +48,11 @@ export function openDoors({client}: Release): Promise<[Door, Door]> {
 /** Sends one request with exactly these headers, Host too, and nothing of its own but the length. */
 export function send(
   url: string,
-  {method = 'POST', headers = {}, body}: {method?: string; headers?: Record<string, string | string[]>; body?: unknown} = {},
+  {
+    method = 'POST',
+    headers = {},
+    body,
+  }: {method?: string; headers?: Record<string, string | string[]>; body?: unknown} = {},
 ): Promise<Reply> {
   const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
   const type = text === undefined ? {} : {'content-type': 'application/json'};
@@ -133,7 +135,10 @@ export type Rights = readonly (readonly [verbs: readonly string[], resources: re
 
 /** All that the tools ask for. */
 export const EVERYTHING: Rights = [
-  [['get', 'list', 'create', 'patch'], ['sessions', 'turns']],
+  [
+    ['get', 'list', 'create', 'patch'],
+    ['sessions', 'turns'],
+  ],
   [['get'], ['sessions/transcript']],
 ];
 

@@ -44,7 +44,10 @@ describe('API keys', () => {
   it('Z-014 one key opens /mcp and /api/v1, a wrong one neither', async () => {
     expect(await bot.rest(doors[0], 'GET', '/sessions')).toMatchObject({status: 200, json: {total: 0}});
     const wrong = new Client({'X-API-Key': randomUUID()});
-    expect(await wrong.rpc(doors[0], 'tools/list')).toMatchObject({status: 401, json: {error: {data: {code: 'unauthorized'}}}});
+    expect(await wrong.rpc(doors[0], 'tools/list')).toMatchObject({
+      status: 401,
+      json: {error: {data: {code: 'unauthorized'}}},
+    });
     expect(await wrong.rest(doors[0], 'GET', '/sessions')).toMatchObject({status: 401, json: {code: 'unauthorized'}});
   });
 
@@ -136,8 +139,14 @@ describe('transport', () => {
 
   it('a body of more than 1 MiB is refused, whether it is announced or just comes', async () => {
     const large = rpc('tools/call', {name: 'get_session', arguments: {session_id: 'x'.repeat(1_100_000)}});
-    expect(await list(bot.headers, large)).toMatchObject({status: 413, json: {error: {data: {code: 'body_too_large'}}}});
+    expect(await list(bot.headers, large)).toMatchObject({
+      status: 413,
+      json: {error: {data: {code: 'body_too_large'}}},
+    });
     expect(await list({...bot.headers, 'transfer-encoding': 'chunked'}, large)).toMatchObject({status: 413});
-    expect(await bot.rest(doors[0], 'POST', '/sessions', large)).toMatchObject({status: 413, json: {code: 'body_too_large'}});
+    expect(await bot.rest(doors[0], 'POST', '/sessions', large)).toMatchObject({
+      status: 413,
+      json: {code: 'body_too_large'},
+    });
   });
 });

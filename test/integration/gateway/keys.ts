@@ -36,7 +36,10 @@ export async function giveKeys(place: Place, doors: readonly Door[], accounts: r
   const client = (account: string, path?: string) => new Client({'X-API-Key': of(account)}, path);
   await until(180_000, async () => {
     for (const door of doors) {
-      const reply = await send(`${door.url}/mcp`, {headers: client(accounts[0] ?? '').headers, body: rpc('tools/list')});
+      const reply = await send(`${door.url}/mcp`, {
+        headers: client(accounts[0] ?? '').headers,
+        body: rpc('tools/list'),
+      });
       if (reply.status !== 200) throw new Error(`${door.pod} does not know the key yet: ${reply.status} ${reply.text}`);
     }
   });

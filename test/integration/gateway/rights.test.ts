@@ -29,7 +29,10 @@ describe('Kubernetes tokens and the rights of a Role', () => {
     expect(await reader.call(door, 'get_session', {session_id: 'one'})).toContain('- ID: one');
     expect(await reader.act(door, 'archive', 'one')).toMatch(/^rpc: -32602 /);
     expect(await reader.call(door, 'start_session', {agent_root: 'draft'})).toMatch(/^rpc: -32602 /);
-    expect(await reader.rest(door, 'GET', '/sessions/one/transcript')).toMatchObject({status: 403, json: {code: 'forbidden'}});
+    expect(await reader.rest(door, 'GET', '/sessions/one/transcript')).toMatchObject({
+      status: 403,
+      json: {code: 'forbidden'},
+    });
     expect(await reader.rest(door, 'GET', '/sessions')).toMatchObject({status: 200, json: {total: 1}});
   });
 

@@ -30,7 +30,7 @@ export class RunnerBench {
       env: [{name: 'FLAVOUR', value: 'plain'}],
       files: [{path: '.config/small/agent.json', content: `{"url":"\${CARREL_MCP_URL}"}`}],
       harness: {noReload: false, assumeMcpHttp: false},
-      limits: {start: 120, turn: 120},
+      limits: {start: 120, turn: 600},
       ...change,
     };
     this.environment = {

@@ -24,7 +24,7 @@ export function clusterRanges({configured, nodes, serviceCidrs}: RangeSources): 
   if (!nodes.synced()) return unknown('nodes are not listed yet');
   const all = nodes.list();
   const services = serviceCidrs.synced() ? serviceCidrs.list().flatMap((c) => c.spec?.cidrs ?? []) : [];
-  const hint = 'set egress.clusterCIDRs to the pod and Service ranges';
+  const hint = 'set egress.clusterCidrs to the pod and Service ranges';
   if (configured.length === 0 && services.length === 0) return unknown(`no ServiceCIDR is known; ${hint}`);
   const bare = all.find((node) => podCidrs(node).length === 0);
   if (configured.length === 0 && bare !== undefined)

@@ -3,6 +3,7 @@ import type {Pod} from '../../api/kube-pod.ts';
 import {done, wait} from '../../api/outcome.ts';
 import type {SessionStatus} from '../../api/v1alpha1/index.ts';
 import {seconds} from '../duration.ts';
+import {withAdvice} from './advice.ts';
 import {atFirst, deletePod, fail, type Life, type LifeRule, type LifeSeen, left} from './life.ts';
 import {laterChanges} from './pod-changes.ts';
 import {podEnd} from './pod-end.ts';

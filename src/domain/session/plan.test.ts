@@ -258,13 +258,29 @@ const CASES: Record<string, Case> = {
         pod: pod({
           phase: 'Failed',
           initContainerStatuses: [
-            {name: 'seed', image: '', imageID: '', ready: false, restartCount: 0, state: {terminated: {exitCode: 3}}},
+            {name: 'seed', image: '', imageID: '', ready: false, restartCount: 0, state: {terminated: {exitCode: 1}}},
           ],
         }),
       },
     }),
     phase: 'Failed',
     ready: 'StartFailed',
+  },
+  'the seed container found content without a marker': {
+    seen: seenWithPod(unready, {
+      pod: {
+        kind: 'Present',
+        pod: pod({
+          phase: 'Failed',
+          initContainerStatuses: [
+            {name: 'seed', image: '', imageID: '', ready: false, restartCount: 0, state: {terminated: {exitCode: 3}}},
+          ],
+        }),
+      },
+    }),
+    phase: 'Failed',
+    ready: 'SeedIncomplete',
+    conditions: ['Failed', 'Ready', 'SeedIncomplete', 'Stalled'],
   },
   'the runner reports a command that does not exist': {
     seen: seenWithPod({...unready, ...report('Failed', {reason: 'CommandNotFound', message: 'no /bin/agent'})}),
@@ -737,6 +753,24 @@ describe('planSession', () => {
       ),
     );
     expect(plan.adopt.map((t) => t.metadata.name)).toEqual(['first']);
+  });
+
+  it('a turn that is refused goes with its Session all the same; one of an earlier Session does not', () => {
+    const turns = [turn('late'), turn('old', {sessionUID: 'earlier'}), turn('done', {...running, phase: 'Failed'})];
+    const plan = planSession(seenWithPod({phase: 'Failed', finishedAt: ago(1)}, {pod: {kind: 'None'}, turns}));
+    expect(plan.steps).toMatchObject([
+      {do: 'EndTurn', turn: {metadata: {name: 'late'}}, end: {code: 'session_closed'}},
+      {do: 'EndTurn', turn: {metadata: {name: 'old'}}, end: {code: 'session_replaced'}},
+    ]);
+    expect(plan.adopt.map((t) => t.metadata.name)).toEqual(['late', 'done']);
+  });
+
+  it('says in the condition what to do about a failure', () => {
+    const told = report('Failed', {reason: 'CommandNotFound', message: 'no /bin/agent'});
+    const plan = planSession(seenWithPod({...unready, ...told}));
+    expect(plan.status.conditions?.find((c) => c.type === 'Failed')?.message).toBe(
+      'no /bin/agent. Next: correct spec.command of the Agent, then raise spec.restart',
+    );
   });
 
   it('conditions keep the time of their last change', () => {

@@ -107,8 +107,9 @@ function configMissing(seen: StartSeen): StartState | undefined {
   const warned = seen.warnings.find((w) => MISSING.test(w));
   const text = refused ?? warned;
   if (text === undefined) return undefined;
-  const reason: SessionReason = MISSING.test(text) ? 'SecretNotFound' : 'StartFailed';
-  return untilLimit(seen, reason, `the pod cannot be set up: ${text}`);
+  const missing = MISSING.test(text);
+  const reason: SessionReason = missing ? 'SecretNotFound' : 'StartFailed';
+  return untilLimit(seen, reason, `the pod cannot be set up: ${text}${missing ? '; create it' : ''}`);
 }
 
 function containerRefused(seen: StartSeen): StartState | undefined {

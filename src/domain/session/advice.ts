@@ -1,0 +1,21 @@
+import type {SessionReason} from '../../api/v1alpha1/index.ts';
+import type {Failure} from './life.ts';
+
+/** What to mend, for reasons whose messages name the cause only. */
+const MEND: Partial<Record<SessionReason, string>> = {
+  AgentExited: 'check command, args and env of the Agent',
+  AgentKilled: 'look at what ended it',
+  AgentUnresponsive: 'look at the node, and at resources.limits of the Agent',
+  CommandNotFound: 'correct spec.command of the Agent',
+  Evicted: 'look at what its node lacks',
+  ImagePull: 'correct the image, the registry or imagePullSecrets of the Agent',
+  InitializeTimeout: 'check command and args of the Agent, or raise its limits.start',
+  NetworkNotIsolated: 'look at the NetworkPolicy plugin of the cluster',
+  OutOfMemory: 'raise resources.limits.memory of the Agent',
+};
+
+/** The failure with the next step at the end of its message: people read it in the condition, the Event and `kubectl describe`. */
+export function withAdvice(failure: Failure): Failure {
+  const mend = MEND[failure.reason] ?? 'mend the cause';
+  return {...failure, message: `${failure.message}. Next: ${mend}, then raise spec.restart`};
+}

@@ -1,4 +1,4 @@
-import {mkdtemp, rm} from 'node:fs/promises';
+import {cp, mkdtemp, rm, symlink} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterAll, beforeAll, describe, expect, it} from 'vitest';
@@ -36,14 +36,17 @@ describe('the runtime as an image volume', () => {
 
   it('the runtime image that is built twice has the same digest, without a look at what was built before', async () => {
     const {registry, crane} = targetOf(place.release);
-    const build = async () => {
-      const cache = await mkdtemp(join(tmpdir(), 'carrel-digest-'));
-      try {
-        return await buildImage({...runtimeImage(ROOT), repository: 'carrel/twice'}, {registry, crane, cache});
-      } finally {
-        await rm(cache, {recursive: true, force: true});
-      }
-    };
-    expect(await build()).toBe(await build());
+    const folder = await mkdtemp(join(tmpdir(), 'carrel-twice-'));
+    try {
+      // A copy: whoever edits a source between the two builds makes two different images.
+      const root = join(folder, 'root');
+      await cp(join(ROOT, 'src'), join(root, 'src'), {recursive: true});
+      await symlink(join(ROOT, 'node_modules'), join(root, 'node_modules'));
+      const build = (cache: string) =>
+        buildImage({...runtimeImage(root), repository: 'carrel/twice'}, {registry, crane, cache: join(folder, cache)});
+      expect(await build('first')).toBe(await build('second'));
+    } finally {
+      await rm(folder, {recursive: true, force: true});
+    }
   });
 });

@@ -6,6 +6,7 @@ import type {Applied} from '../domain/session/steps.ts';
 import {Pods} from '../kube/builtin.ts';
 import {isApiError} from '../kube/errors.ts';
 import {ensureAgentShared} from './agent-shared.ts';
+import {ifThere} from './if-there.ts';
 import {refusal, type StepContext} from './session-steps.ts';
 
 const AGAIN_MS = 1_000;
@@ -45,16 +46,16 @@ async function judge(wanted: Manifest<Pod>, made: Pod, context: StepContext): Pr
   const {input, seen, parts} = context;
   const {name, uid, namespace} = made.metadata;
   if (made.metadata.deletionTimestamp !== undefined) return {againMs: AGAIN_MS};
-  const remove = (seconds: number) => input.write.delete(Pods, {namespace, name}, {uid, gracePeriodSeconds: seconds});
+  const remove = () => ifThere(input.write.delete(Pods, {namespace, name}, {uid, gracePeriodSeconds: 0}), 'Conflict');
   const owned = (made.metadata.ownerReferences ?? []).some((o) => o.uid === seen.session.metadata.uid);
   if (!owned) {
-    await remove(0);
+    await remove();
     const note = `pod ${name} was not made for this session; it was deleted`;
     input.events.record({regarding: seen.session, type: 'Warning', reason: 'PodForeign', action: 'DeletePod', note});
     return {againMs: AGAIN_MS};
   }
   if (imageVolumesDropped(wanted, made) && parts.delivery.maySwitch) {
-    await remove(0);
+    await remove();
     if (parts.delivery.switchOver()) {
       const note = 'the API server drops image volumes; the runtime is copied by an init container from now on';
       input.events.record({
@@ -69,7 +70,7 @@ async function judge(wanted: Manifest<Pod>, made: Pod, context: StepContext): Pr
   }
   const differences = comparePod(wanted, made);
   if (differences.length === 0) return {pod: {name, uid}};
-  await remove(0);
+  await remove();
   const first = differences.slice(0, 3).map((d) => `${d.field} is ${d.actual} instead of ${d.expected}`);
   const message = `pod ${name} is not what was asked for, an admission webhook may have changed it: ${first.join('; ')}. Exempt pods that begin with carrel-, then raise spec.restart`;
   return {refused: {reason: 'PodMutated', stopped: 'PodMutated', message, retryMs: undefined}};

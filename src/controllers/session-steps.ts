@@ -14,6 +14,7 @@ import {Sessions, Turns} from '../kube/kinds.ts';
 import type {Client, ReconcileInput} from '../kube/ports.ts';
 import type {Resource} from '../kube/resource.ts';
 import {writeStatus} from '../kube/status.ts';
+import {ifThere} from './if-there.ts';
 import type {SessionParts} from './session.ts';
 import {createPod} from './session-pod.ts';
 
@@ -46,7 +47,7 @@ async function applyStep(step: Step, context: StepContext): Promise<Applied> {
     case 'CreatePod':
       return createPod(step.input, context);
     case 'DeletePod':
-      await gone(write.delete(Pods, {namespace, name: step.name}, {uid: step.uid}), 'Conflict');
+      await ifThere(write.delete(Pods, {namespace, name: step.name}, {uid: step.uid}), 'Conflict');
       return {};
     case 'SwitchDelivery':
       parts.delivery.switchOver();
@@ -54,7 +55,7 @@ async function applyStep(step: Step, context: StepContext): Promise<Applied> {
     case 'EndTurn': {
       await parts.archive.append(endRecord(seen.session, step.turn, step.end), input.signal);
       const status = endedStatus(step.turn, step.end);
-      await gone(writeStatus({write, resource: Turns, object: step.turn, status}));
+      await ifThere(writeStatus({write, resource: Turns, object: step.turn, status}));
       for (const event of conditionEvents(Turn.conditions, step.turn.status?.conditions, status.conditions)) {
         input.events.record({regarding: step.turn, action: 'End', ...event});
       }
@@ -62,7 +63,7 @@ async function applyStep(step: Step, context: StepContext): Promise<Applied> {
     }
     case 'DeleteTurn': {
       const {name, uid} = step.turn.metadata;
-      await gone(write.delete(Turns, {namespace, name}, {uid}), 'Conflict');
+      await ifThere(write.delete(Turns, {namespace, name}, {uid}), 'Conflict');
       return {};
     }
     case 'DeleteSession': {
@@ -131,13 +132,4 @@ export function refusal(error: unknown, what: string): Refused | undefined {
 
 function errorText(error: ApiError): string {
   return error.facts.message;
-}
-
-/** What is gone already, or was replaced under its name, needs no deleting. */
-async function gone(done: Promise<unknown>, ...alsoFine: readonly 'Conflict'[]): Promise<void> {
-  try {
-    await done;
-  } catch (error) {
-    if (!isApiError(error, 'NotFound', ...alsoFine)) throw error;
-  }
 }

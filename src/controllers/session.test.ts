@@ -8,7 +8,8 @@ import {
 } from '../../test/support/controller-fixture.ts';
 import {type FakeApi, startFakeApi} from '../../test/support/fake-api.ts';
 import {revisionData} from '../../test/support/session-objects.ts';
-import {Pods} from '../kube/builtin.ts';
+import type {Pod} from '../api/kube-pod.ts';
+import {Events, Pods} from '../kube/builtin.ts';
 import {Agents, Sessions, Turns} from '../kube/kinds.ts';
 
 const namespace = 'team';
@@ -158,5 +159,64 @@ describe('faults', () => {
     await firstTurnRuns();
     expect(conflicts).toBeGreaterThan(1);
     expect(api.list(Turns)).toHaveLength(1);
+  });
+});
+
+describe('what comes back when a pod is made', () => {
+  const made = (request: {method: string; path: string}) => request.method === 'POST' && request.path.endsWith('/pods');
+  const create = () =>
+    api.put(Sessions, {metadata: {name: 'one', namespace, generation: 1}, spec: sessionSpec({prompt: 'hello'})});
+
+  it('an API server that drops image volumes: the runtime is copied instead, for all that follow', async () => {
+    api.fault = (request) => {
+      if (!made(request) || !request.body.includes('"image":{"reference"')) return undefined;
+      const pod: Pod = JSON.parse(request.body);
+      const volumes = pod.spec.volumes?.filter((v) => v.image === undefined);
+      const metadata = {...pod.metadata, uid: 'dropped', resourceVersion: '1'};
+      return {status: 201, body: {...pod, metadata, spec: {...pod.spec, volumes}}};
+    };
+    create();
+    const {name} = await run.until('pod', async () => (await run.session('one')).status?.pod);
+    const pod = api.get(Pods, {namespace, name});
+    expect(pod?.spec.initContainers?.map((c) => c.name)).toEqual(['runner', 'runtime']);
+    expect((await run.session('one')).status?.attempt).toBe(1);
+    await run.settled();
+    expect(api.list(Events).filter((e) => e.reason === 'RuntimeSwitched')).toHaveLength(1);
+  });
+
+  it('a foreign pod under the name of ours is deleted, and ours is made', async () => {
+    api.fault = (request) => {
+      if (!request.path.endsWith('/sessions/one/status') || api.list(Pods).length > 0) return undefined;
+      const uid = api.get(Sessions, {namespace, name: 'one'})?.metadata.uid ?? '';
+      const spec = {containers: [{name: 'agent', image: 'evil'}]};
+      api.put(Pods, {metadata: {name: `carrel-one-${uid.slice(0, 8)}-1`, namespace}, spec});
+      return undefined;
+    };
+    create();
+    const ref = await run.until('pod', async () => (await run.session('one')).status?.pod);
+    expect(api.list(Pods).map((p) => [p.metadata.uid, p.spec.containers[0]?.image])).toEqual([[ref.uid, AGENT_IMAGE]]);
+    await run.settled();
+    expect(api.list(Events).filter((e) => e.reason === 'PodForeign')).toHaveLength(1);
+  });
+
+  it('a webhook that adds a container: the session fails and says which field, nothing loops', async () => {
+    let posts = 0;
+    api.fault = (request) => {
+      if (!made(request)) return undefined;
+      posts += 1;
+      const pod: Pod = JSON.parse(request.body);
+      const metadata = {...pod.metadata, uid: 'mutated', resourceVersion: '1'};
+      const containers = [...pod.spec.containers, {name: 'mesh', image: 'mesh'}];
+      return {status: 201, body: {...pod, metadata, spec: {...pod.spec, containers}}};
+    };
+    create();
+    const status = await run.until('failed', async () => {
+      const now = (await run.session('one')).status;
+      return now?.phase === 'Failed' ? now : undefined;
+    });
+    expect(status.stoppedReason).toBe('PodMutated');
+    expect(status.conditions?.find((c) => c.type === 'Ready')?.message).toContain('spec.containers[].name');
+    await run.settled();
+    expect(posts).toBe(1);
   });
 });

@@ -68,10 +68,15 @@ function phaseOf(seen: QuestionSeen): [Phase, string] {
   const expires = question.spec.expiresAt;
   if (expires !== undefined && Date.parse(expires) <= now.getTime())
     return ['Expired', `nobody answered before ${expires}`];
-  return [
-    'Open',
-    `answer with: kubectl patch question ${question.metadata.name} --type merge -p '{"spec":{"answer":{...}}}'`,
-  ];
+  return ['Open', `answer with: ${answerCommand(question)}`];
+}
+
+/** What a person may type; the first option stands for all. */
+function answerCommand({metadata, spec}: QuestionObject): string {
+  const option = spec.options?.[0]?.id;
+  const kind = spec.kind === 'Elicitation' ? 'content' : 'text';
+  const answer = option === undefined ? {[kind]: '...'} : {option};
+  return `kubectl patch questions.carrel.dev ${metadata.name} --type=merge -p '${JSON.stringify({spec: {answer}})}'`;
 }
 
 /** Why nobody waits for the answer any more; undefined while somebody does. */

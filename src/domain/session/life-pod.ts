@@ -1,13 +1,13 @@
 import {wholeSeconds} from '../../api/condition-list.ts';
 import type {Pod} from '../../api/kube-pod.ts';
 import {done, wait} from '../../api/outcome.ts';
-import type {SessionStatus} from '../../api/v1alpha1/index.ts';
+import type {RunnerStatus, SessionStatus} from '../../api/v1alpha1/index.ts';
 import {seconds} from '../duration.ts';
 import {withAdvice} from './advice.ts';
 import {atFirst, deletePod, fail, type Life, type LifeRule, type LifeSeen, left} from './life.ts';
 import {laterChanges} from './pod-changes.ts';
 import {podEnd} from './pod-end.ts';
-import {reported, reportFailure} from './runner-report.ts';
+import {knownReason, reported, reportFailure} from './runner-report.ts';
 import {startState} from './start.ts';
 import {happenedSince, type LifeStep, stepsWithin, withStep} from './timeline.ts';
 
@@ -157,7 +157,7 @@ function up(life: LifeSeen): Life | undefined {
   return {
     phase,
     ready: {status: 'True', reason: phase, message: MESSAGES[phase]},
-    conditions: steady ? [] : [restartingRunner(report?.message)],
+    conditions: steady ? [] : [restartingRunner(report)],
     steps: [],
     changes: {idleSince, startingSince: undefined, stoppedReason: undefined, seeded},
     ...(steady ? {podUid: pod.metadata.uid} : {}),
@@ -171,7 +171,7 @@ const MESSAGES = {
   Idle: 'the agent waits for input',
 } as const;
 
-function restartingRunner(message: string | undefined) {
-  const text = message ?? 'the runner or the agent ended and is being started again in place';
-  return {type: 'RunnerRestarting', reason: 'RunnerRestarting', message: text} as const;
+function restartingRunner(report: RunnerStatus | undefined) {
+  const message = report?.message ?? 'the runner or the agent ended and is being started again in place';
+  return {type: 'RunnerRestarting', reason: knownReason(report?.reason) ?? 'RunnerRestarting', message} as const;
 }

@@ -57,13 +57,24 @@ export interface Failure {
   message: string;
 }
 
+/** Causes that have a condition of their own. */
+const NAMED = [
+  'SeedIncomplete',
+  'NetworkNotIsolated',
+  'VolumeNotWritable',
+  'AgentUnresponsive',
+] as const satisfies readonly SessionConditionType[];
+
 /** The Session fails: the pod goes, volume and queue stay, `restart` leads out. */
 export function fail(life: LifeSeen, {reason, stopped, message}: Failure): Life {
   const {seen, status} = life;
   return {
     phase: 'Failed',
     ready: {status: 'False', reason, message},
-    conditions: [{type: 'Failed', reason, message}],
+    conditions: [
+      {type: 'Failed', reason, message},
+      ...NAMED.filter((type) => type === reason).map((type) => ({type, reason, message})),
+    ],
     stalled: true,
     steps: deletePod(seen),
     changes: {

@@ -34,11 +34,7 @@ function byNode(pod: Pod): PodEnd | undefined {
 
 function byContainer(pod: Pod): PodEnd | undefined {
   const init = (pod.status?.initContainerStatuses ?? []).find((c) => failedInit(c));
-  if (init !== undefined) {
-    const code = init.state?.terminated?.exitCode ?? -1;
-    const message = `container ${init.name} ended with exit code ${code}: see kubectl logs ${pod.metadata.name} -c ${init.name}`;
-    return {reason: 'StartFailed', stopped: 'StartFailed', message};
-  }
+  if (init !== undefined) return initEnd(pod, init);
   const agent = pod.status?.containerStatuses?.find((c) => c.name === CONTAINER.agent)?.state?.terminated;
   if (agent !== undefined) return agentEnd(agent);
   const {phase} = pod.status ?? {};
@@ -46,6 +42,20 @@ function byContainer(pod: Pod): PodEnd | undefined {
     return {reason: 'PodLost', stopped: 'AgentExited', message: `the pod ended (${phase}) without saying why`};
   }
   return undefined;
+}
+
+/** Exit code of the seed container for a volume that holds content but no marker. */
+const SEED_INCOMPLETE = 3;
+
+function initEnd(pod: Pod, {name, state}: ContainerStatus): PodEnd {
+  const code = state?.terminated?.exitCode ?? -1;
+  if (name === CONTAINER.seed && code === SEED_INCOMPLETE) {
+    const message =
+      'the volume holds content but no seed marker, so it is not seeded over; delete the volume claim, then raise spec.restart';
+    return {reason: 'SeedIncomplete', stopped: 'StartFailed', message};
+  }
+  const message = `container ${name} ended with exit code ${code}: see kubectl logs ${pod.metadata.name} -c ${name}`;
+  return {reason: 'StartFailed', stopped: 'StartFailed', message};
 }
 
 function failedInit(status: ContainerStatus): boolean {

@@ -58,7 +58,8 @@ function knownType(type: string): SessionConditionType | undefined {
   return RAISED.find((t) => t === type);
 }
 
-function knownReason(reason: string | undefined): SessionReason | undefined {
+/** The reason, if it is a documented one: a runner cannot invent any. */
+export function knownReason(reason: string | undefined): SessionReason | undefined {
   return reason !== undefined && isReason(reason) ? reason : undefined;
 }
 

@@ -187,7 +187,7 @@ export const Session = defineResource({
   }),
   conditions: defineConditions({
     types: {
-      Ready: {polarity: 'normal', means: 'The session can take input: it runs, waits or sleeps.'},
+      Ready: {polarity: 'normal', means: 'The session is as desired: it runs, waits or sleeps, or has ended as asked.'},
       Complete: {polarity: 'normal', means: 'The session ended as asked.'},
       Failed: {polarity: 'abnormal', means: 'The session cannot go on; spec.restart leads out.'},
       Reconciling: {polarity: 'abnormal', means: 'The controller is bringing it to what is desired.'},

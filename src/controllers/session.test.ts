@@ -105,6 +105,18 @@ describe('writes of the controller and the gateway, as the budget counts them', 
   });
 });
 
+describe('deletion', () => {
+  it('costs no write: what a session owns goes with it', async () => {
+    const first = await firstTurnRuns();
+    await run.settled();
+    writes();
+    api.drop(Sessions, {namespace, name: 'one'});
+    await run.settled();
+    expect(writes()).toEqual([]);
+    expect((await run.turn(first)).status?.phase).toBe('Running');
+  });
+});
+
 describe('twice is a no-op', () => {
   it('a session that is settled is not written by a second look', async () => {
     const first = await firstTurnRuns();

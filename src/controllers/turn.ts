@@ -37,6 +37,8 @@ export function turnController(): ControllerDefinition {
 
 async function reconcileTurn({object: turn, read, write, now, events}: ReconcileInput<TurnObject>): Promise<Outcome> {
   if (isTerminal(turn) || turn.metadata.deletionTimestamp !== undefined) return done;
+  // A turn that belongs to a Session goes with it: it is not left behind, only not collected yet.
+  if (turn.metadata.ownerReferences?.some((o) => o.kind === 'Session') === true) return done;
   const ref = {namespace: turn.metadata.namespace, name: turn.spec.session};
   // Both may have been created in one go: the caches of two kinds do not keep step.
   if (read.of(Sessions).get(ref) !== undefined || (await write.find(Sessions, ref)) !== undefined) return done;

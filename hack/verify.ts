@@ -22,8 +22,9 @@ const CHECKS: readonly Check[] = [
   {title: 'types', check: () => tool('tsc', '--noEmit', '-p', '.')},
   {title: 'dead code', check: () => tool('knip', '--no-progress')},
   {
-    title: 'architecture',
-    check: () => tool('vitest', 'run', '--project', 'unit', 'test/architecture.test.ts', 'test/schema.test.ts'),
+    title: 'architecture and pages',
+    check: () =>
+      tool('vitest', 'run', '--project', 'unit', ...['architecture', 'schema', 'docs'].map((t) => `test/${t}.test.ts`)),
   },
 ];
 

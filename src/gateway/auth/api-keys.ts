@@ -38,6 +38,7 @@ export function createApiKeys({path, clock, log}: {path: string | undefined; clo
   let entries: readonly Entry[] = [];
   let version = '';
   let next = Number.NEGATIVE_INFINITY;
+  let looking: Promise<void> | undefined;
   const refresh = async (file: string): Promise<void> => {
     const seen = await stat(file).then(
       (s) => `${s.ino}/${s.mtimeMs}/${s.size}`,
@@ -52,8 +53,12 @@ export function createApiKeys({path, clock, log}: {path: string | undefined; clo
     if (path === undefined) return undefined;
     if (clock.monotonic() >= next) {
       next = clock.monotonic() + LOOK_MS;
-      await refresh(path);
+      looking = refresh(path).finally(() => {
+        looking = undefined;
+      });
     }
+    // Who comes while the file is read waits too: else the first requests of a new process would meet no key at all.
+    await looking;
     return matchKey(entries, presented);
   };
 }

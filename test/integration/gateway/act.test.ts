@@ -76,7 +76,7 @@ describe('Z-099 Z-100 Z-101 follow_up', () => {
     expect(await goalOf('quiet')).toBe('be done');
   });
 
-  it('delivers at once to a session that waits for input: the message ends the question', async () => {
+  it('delivers at once to a session that waits for input: its turn ends, its question stays and may be answered late', async () => {
     await place.untilSession('asks', (s) => s.status?.phase === 'NeedsInput');
     await until(60_000, async () =>
       expect(await caller.call(door, 'get_session', {session_id: 'asks'})).toContain('- Phase: NeedsInput'),
@@ -84,7 +84,7 @@ describe('Z-099 Z-100 Z-101 follow_up', () => {
     expect(await follow('asks', 'say never mind', {goal: 'move on'})).toContain('## follow_up: delivered');
     expect((await place.untilTurn('asks', 2)).status?.response).toContain('never mind');
     expect((await place.untilTurn('asks', 1)).status?.phase).toBe('Interrupted');
-    expect((await place.questions('asks')).map((q) => q.status?.phase)).toEqual(['Withdrawn']);
+    expect((await place.questions('asks')).map((q) => q.status?.phase)).toEqual(['Open']);
     expect(await goalOf('asks')).toBe('move on');
   });
 
@@ -143,7 +143,7 @@ describe('what people read', () => {
     const args = {session_id: 'asks', include_turns: true, include_questions: true};
     const text = await caller.call(door, 'get_session', args);
     expect(text).toMatch(/### Turns\n\n- 1 \S+ \[Interrupted\]/);
-    expect(text).toMatch(/### Questions\n\n- \S+ \[Withdrawn\] Ask: which colour\?/);
+    expect(text).toMatch(/### Questions\n\n- \S+ \[Open\] Ask: which colour\?/);
     expect(await caller.call(door, 'get_session', {session_id: 'fails'})).toMatch(/- Stopped because: \w+/);
   });
 });

@@ -20,7 +20,9 @@ const Variables = z.object({
   /** Name of the Lease that the leader holds, in the release namespace. */
   CARREL_LEASE: z.string().min(1).default('carrel-controller'),
   /** Image of runner, shim and the rest of the runtime, by digest. */
-  CARREL_RUNTIME_IMAGE: z.string().regex(/^[^@\s]+@sha256:[a-f0-9]{64}$/, 'name the image by digest: name@sha256:<64 hex digits>'),
+  CARREL_RUNTIME_IMAGE: z
+    .string()
+    .regex(/^[^@\s]+@sha256:[a-f0-9]{64}$/, 'name the image by digest: name@sha256:<64 hex digits>'),
   CARREL_RUNTIME_DELIVERY: z.enum(['Auto', 'ImageVolume', 'InitContainer']).default('Auto'),
   CARREL_GATEWAY_SERVICE: z.string().min(1).default('carrel-gateway'),
   CARREL_EGRESS_SERVICE: z.string().min(1).default('carrel-egress'),
@@ -33,10 +35,7 @@ const Variables = z.object({
   CARREL_HEALTH_PORT: port.default(PORT.health),
 });
 
-/** Settings of the controller. */
-export type ControllerConfig = ReturnType<typeof readControllerConfig>;
-
-/** Reads and checks the environment of the controller. */
+/** Reads and checks the settings of the controller: its environment. */
 export function readControllerConfig(env: NodeJS.ProcessEnv = process.env) {
   const v = readEnvironment(Variables, env);
   return Object.freeze({

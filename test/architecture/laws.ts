@@ -10,7 +10,7 @@ export const LAYERS: Readonly<
   config: {layers: ['api', 'domain', 'telemetry'], packages: ['zod', 'node:*']},
   /** Listening, body limits and health for every process with an HTTP port. */
   http: {layers: ['api', 'domain', 'telemetry'], packages: ['zod', 'node:*']},
-  kube: {layers: ['api', 'domain', 'telemetry'], packages: ['zod', 'yaml', 'node:*']},
+  kube: {layers: ['api', 'domain', 'telemetry'], packages: ['zod', 'yaml', 'lru-cache', 'node:*']},
   /** How controller and gateway speak to the archive. */
   'archive-client': {layers: ['api', 'domain', 'telemetry'], packages: ['zod', 'node:*']},
   controllers: {layers: ['api', 'domain', 'kube', 'telemetry'], packages: ['node:crypto', 'node:util']},

@@ -45,6 +45,22 @@ describe.concurrent('the shell blocks of a page run in order, in one shell, in a
   );
 });
 
+test('the notes after an install lead to the answer of a first session', async () => {
+  const {runtime, scriptedAgent} = release.images;
+  const notes = {agentImage: scriptedAgent, agentCommand: ['/usr/local/bin/node', '/app/scripted-agent.js']};
+  const values = JSON.stringify({image: {reference: runtime}, notes});
+  const chart = ['install', 'carrel', join(ROOT, 'charts/carrel'), '--dry-run=client', '--values', '-'];
+  const printed = await run(release.cluster.tools.helm, chart, {stdin: values});
+  // What stands between the sentences is to be pasted into a shell.
+  const text = printed
+    .slice(printed.indexOf('NOTES:'))
+    .replaceAll(/^(NOTES:|Carrel |[0-9]\. |Unguarded|This cluster ).*$/gm, '');
+  const block = {page: 'NOTES.txt', line: 1, language: 'sh', note: '', text};
+  const {code, said} = await runBlocks([block], await namespaced('notes'));
+  expect(code, said.slice(-4_000)).toBe(0);
+  expect(said).toMatch(/Completed +hello/);
+});
+
 test('objects in the pages are taken by the API server', async () => {
   const place = await Place.make(release, 'docs-yaml');
   places.push(place);

@@ -94,6 +94,13 @@ function headingsOf(page: string): string[] {
   );
 }
 
+it('pages of kinds have one skeleton', () => {
+  for (const page of RUN_PAGES.filter((p) => p.startsWith('docs/kinds/'))) {
+    const headings = [...proseOf(page).matchAll(/^## (.+)$/gm)].map((match) => match[1]);
+    expect(headings, page).toEqual(['Example', 'Writing one', 'Working with it', 'Status and conditions']);
+  }
+});
+
 describe('what a page names exists', () => {
   const spans = ALL_PAGES.flatMap((page) =>
     [...proseOf(page).matchAll(/`([^`\n]+)`/g)].map((match) => ({page, span: match[1] ?? ''})),

@@ -115,7 +115,8 @@ function starting(life: LifeSeen): Life | undefined {
   if (report !== undefined && (report.state !== 'Starting' || report.epoch > 1)) return undefined;
   const startSeconds = seconds(seen.current?.data.spec.limits.start ?? '60s');
   const {maySwitch} = seen.settings;
-  const state = startState({pod, now: seen.now, startSeconds, warnings: seen.podWarnings, maySwitch});
+  const {reportedAt} = report ?? {};
+  const state = startState({pod, now: seen.now, startSeconds, reportedAt, warnings: seen.podWarnings, maySwitch});
   if (state.kind === 'Failed') return fail(life, withAdvice(state));
   const base = {phase: 'Starting', changes: {}} as const;
   if (state.kind === 'SwitchDelivery') {

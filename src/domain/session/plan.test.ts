@@ -245,6 +245,15 @@ const CASES: Record<string, Case> = {
     ready: 'Starting',
     outcome: {kind: 'wait', afterMs: 40_000},
   },
+  'the runner was late to say that it starts the agent: its own clock runs from there': {
+    seen: seenWithPod(
+      {...unready, runner: {podUID: POD_UID, epoch: 1, state: 'Starting', reportedAt: ago(20)}},
+      {pod: agentRuns(71)},
+    ),
+    phase: 'Starting',
+    ready: 'Starting',
+    outcome: {kind: 'wait', afterMs: 50_000},
+  },
   'the runner did not report within the limit': {
     seen: seenWithPod(unready, {pod: agentRuns(71)}),
     phase: 'Failed',

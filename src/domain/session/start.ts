@@ -14,6 +14,8 @@ export interface StartSeen {
   now: Date;
   /** `limits.start` of the revision, in seconds. */
   startSeconds: number;
+  /** When the runner said that it starts the agent: its own clock runs from there. */
+  reportedAt?: string | undefined;
   /** Warnings of the kubelet: the only place where a missing Secret of a volume is told. */
   warnings: readonly string[];
   /** The runtime may still be delivered in the other way. */
@@ -121,7 +123,8 @@ function containerRefused(seen: StartSeen): StartState | undefined {
 function agentRuns(seen: StartSeen): StartState | undefined {
   const running = status(seen.pod, CONTAINER.agent)?.state?.running;
   if (running === undefined) return undefined;
-  const left = Date.parse(running.startedAt) + seen.startSeconds * 1_000 + GRACE_MS - seen.now.getTime();
+  const since = Math.max(Date.parse(running.startedAt), Date.parse(seen.reportedAt ?? running.startedAt));
+  const left = since + seen.startSeconds * 1_000 + GRACE_MS - seen.now.getTime();
   if (left > 0) return waiting('the agent is being started', left);
   const restarts = status(seen.pod, CONTAINER.runner)?.restartCount ?? 0;
   const more = restarts === 0 ? '' : `; the runner was started again ${restarts} times`;

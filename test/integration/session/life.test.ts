@@ -104,7 +104,7 @@ describe('the life of a session, with plain kubectl', () => {
     expect(first.status).toMatchObject({phase: 'Completed', response: expect.stringContaining('permission: allow')});
     expect(second.status).toMatchObject({phase: 'Cancelled', error: {code: 'session_closed'}});
     const closed = await place.untilSession('closes', (s) => s.status?.phase === 'Closed');
-    expect(closed.status).toMatchObject({stoppedReason: 'Closed', turns: 2});
+    expect(closed.status).toMatchObject({stoppedReason: 'Closed', turns: 1});
     expect(closed.status?.conditions?.map((c) => `${c.type}=${c.status} ${c.reason}`).sort()).toEqual([
       'Complete=True Closed',
       'Ready=True Closed',

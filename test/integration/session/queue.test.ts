@@ -104,7 +104,7 @@ describe('the queue of a session, with plain kubectl', () => {
     await place.create('Turn', 'hasty', turn);
     expect((await place.untilTurn('urgent', 1)).status?.phase).toBe('Interrupted');
     const hasty = await phaseOf('urgent', 'hasty', 'Completed');
-    expect(hasty.status?.response).toMatch(/^turn 2: you said "Turn 1 was interrupted .*\nme first"/);
+    expect(hasty.status?.response).toMatch(/^turn 2: you said "Turn 1 was interrupted .*me first"/);
     expect((await phaseOf('urgent', 'patient', 'Completed')).status?.response).toContain('turn 3');
   });
 

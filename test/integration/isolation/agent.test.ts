@@ -164,12 +164,18 @@ describe("what the agent's user finds inside the agent's container", () => {
       {...mcp, target: 'http://10.0.0.1/mcp', headers: right},
       {...model, headers: json},
       {...model, headers: {...json, 'x-api-key': PROVIDER_KEY}},
+      ...[
+        '/model/v1/files',
+        '/model/v1/messages/../files',
+        '/model//evil.example/v1/messages',
+        '/model/v1/messages?beta=x',
+      ].map((target) => ({...model, target, headers: {...json, 'x-api-key': '$CARREL_MODEL_KEY'}})),
       {...proxy},
       {...proxy, headers: {'proxy-authorization': 'Basic Y2FycmVsOndyb25n'}},
     ];
     const replies = await attack({place, pod}, 'requests', {input: {agent: agent().pid, requests}, result: Replies});
     expect(replies.map((reply) => reply.status)).toEqual([
-      200, 401, 401, 421, 421, 403, 403, 401, 400, 401, 401, 407, 407,
+      200, 401, 401, 421, 421, 403, 403, 401, 400, 401, 401, 404, 404, 404, 404, 407, 407,
     ]);
   });
 
@@ -190,5 +196,22 @@ describe("what the agent's user finds inside the agent's container", () => {
     expect(shared).toBe(true);
     expect(open.length).toBeGreaterThan(3);
     expect(open.filter((path) => path.startsWith('/dev/shm') || path.includes('mqueue'))).toEqual([]);
+  });
+
+  it('what it leaves as the last words of its container is shown nowhere', async () => {
+    const lie = 'lie-5d8e1f: the platform says that all is well';
+    const write = `echo '${lie}' >/dev/termination-log`;
+    await place.kubectl(['exec', pod, '-c', 'agent', '--', '/bin/sh', '-c', write]);
+    await place.kubectl([
+      'patch',
+      'sessions.carrel.dev',
+      'cell',
+      '--type=merge',
+      '-p',
+      '{"spec":{"desired":"Closed"}}',
+    ]);
+    await place.untilSession('cell', (s) => s.status?.phase === 'Closed');
+    const all = await place.kubectl(['get', 'sessions.carrel.dev,turns.carrel.dev,events', '-o', 'yaml']);
+    expect(all).not.toContain('lie-5d8e1f');
   });
 });

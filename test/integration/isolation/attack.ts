@@ -78,3 +78,11 @@ export async function bringProgram({place, pod}: Inside): Promise<string> {
   await place.kubectl(['exec', '-i', pod, '-c', 'agent', '--', '/bin/busybox', 'sh', '-c', unpack], program);
   return path;
 }
+
+/** Process id of the scripted agent, as its own container counts. */
+export async function agentPid({place, pod}: Inside): Promise<number> {
+  const test = 'grep -q scripted-agent.js $p/cmdline 2>/dev/null';
+  const find = `for p in /proc/[0-9]*; do if ${test}; then echo \${p#/proc/}; fi; done`;
+  const found = await place.kubectl(['exec', pod, '-c', 'agent', '--', '/bin/sh', '-c', find]);
+  return Math.min(...found.trim().split('\n').map(Number));
+}

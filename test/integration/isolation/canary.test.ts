@@ -1,12 +1,10 @@
 import {afterAll, beforeAll, describe, expect, it} from 'vitest';
-import {z} from 'zod';
 import {LABEL_AGENT} from '../../../src/api/meta.ts';
 import {openRelease, Place} from '../../support/release.ts';
 import {podOf} from './attack.ts';
 
 const RELEASE = 'carrel-system';
 const CANARY = 8081;
-const Processes = z.string();
 
 describe('a pod whose network policy does not hold', () => {
   let place: Place;
@@ -14,6 +12,12 @@ describe('a pod whose network policy does not hold', () => {
   beforeAll(async () => {
     place = await Place.make(await openRelease(), 'canary');
     for (const name of ['early', 'late']) await place.agent(name, {workspace: {size: '64Mi'}});
+    await widen('early');
+    await place.session('one', {agent: 'early', prompt: 'say inside'});
+    await place.session('two', {agent: 'late', prompt: 'stall 600'});
+    await place.untilSession('two', (s) => s.status?.phase === 'Running' && s.status.runner?.state === 'Ready');
+    expect(await commands('two')).toContain('scripted-agent.js');
+    await widen('late');
   });
   afterAll(async () => {
     await place.remove();
@@ -43,14 +47,12 @@ describe('a pod whose network policy does not hold', () => {
   async function commands(session: string): Promise<string> {
     const line = "for p in /proc/[0-9]*; do /bin/busybox tr '\\0' ' ' <$p/cmdline; echo; done 2>/dev/null";
     const pod = await podOf(place, session);
-    return Processes.parse(await place.kubectl(['exec', pod, '-c', 'agent', '--', '/bin/sh', '-c', line]));
+    return await place.kubectl(['exec', pod, '-c', 'agent', '--', '/bin/sh', '-c', line]);
   }
 
   const notIsolated = {reason: 'NetworkNotIsolated'};
 
   it('an agent is not started while the canary port is open, and is once it is closed', async () => {
-    await widen('early');
-    await place.session('one', {agent: 'early', prompt: 'say inside'});
     const stopped = await place.untilSession('one', (s) => s.status?.phase === 'Failed');
     const ready = stopped.status?.conditions?.find((c) => c.type === 'Ready');
     expect(ready).toMatchObject({status: 'False', ...notIsolated});
@@ -59,16 +61,15 @@ describe('a pod whose network policy does not hold', () => {
     await narrow('early');
     await place.kubectl(['patch', 'sessions.carrel.dev', 'one', '--type=merge', '-p', '{"spec":{"restart":1}}']);
     await place.turn('again', 'one', 'say inside');
-    await place.untilSession('one', (s) => s.status?.phase === 'Idle' && s.status.turns !== undefined && s.status.turns > 0);
+    await place.untilSession(
+      'one',
+      (s) => s.status?.phase === 'Idle' && s.status.turns !== undefined && s.status.turns > 0,
+    );
     const answers = (await place.turns('one')).map((turn) => turn.status?.response ?? '');
     expect(answers.join()).toContain('inside');
   });
 
   it('an agent that runs is killed when the canary port is found open at the check of each minute', async () => {
-    await place.session('two', {agent: 'late', prompt: 'stall 600'});
-    await place.untilSession('two', (s) => s.status?.phase === 'Running' && s.status.runner?.state === 'Ready');
-    expect(await commands('two')).toContain('scripted-agent.js');
-    await widen('late');
     const turn = await place.untilTurn('two', 1);
     expect(turn.status?.phase).toBe('Failed');
     const now = await place.get('two');

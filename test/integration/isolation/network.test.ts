@@ -2,8 +2,8 @@ import {afterAll, beforeAll, describe, expect, it} from 'vitest';
 import {z} from 'zod';
 import {AUDIENCE, LABEL_AGENT, LABEL_AGENT_UID, LABEL_SESSION, LABEL_SESSION_UID} from '../../../src/api/meta.ts';
 import {PURPOSE_HEADER} from '../../../src/api/wire/egress.ts';
-import {openRelease, Place} from '../../support/release.ts';
-import {attack, bringProgram, nodePod, podOf} from './attack.ts';
+import {LONG, openRelease, Place, until} from '../../support/release.ts';
+import {agentPid, attack, bringProgram, nodePod, podOf} from './attack.ts';
 
 const Scan = z.object({
   tcp: z.array(z.string()),
@@ -22,6 +22,7 @@ const ECHO = `require('node:net').createServer((s) => s.on('error', () => {}).pi
 describe('where the agent can connect to', () => {
   let place: Place;
   let pod: string;
+  let program: string;
   let at: {
     gateway: string;
     egress: string;
@@ -42,6 +43,7 @@ describe('where the agent can connect to', () => {
     await place.kubectl(['wait', '--for=condition=Ready', 'pod/echo', '--timeout=120s']);
     await place.untilTurn('cell', 1);
     pod = await podOf(place, 'cell');
+    program = await bringProgram({place, pod});
     at = await addresses();
     // From a pod without a policy everything that is tried below answers: what the agent cannot reach is there.
     free = await attack({place, pod: 'echo'}, 'scan', {input: targets(), result: Scan});
@@ -140,9 +142,11 @@ describe('where the agent can connect to', () => {
 
   /** The TCP ports of these addresses, from 1 to `last`, that let the agent in. */
   async function scan(last: number, ...hosts: string[]): Promise<string[]> {
-    const program = await bringProgram({place, pod});
     const said = await place.kubectl(['exec', pod, '-c', 'agent', '--', program, 'scan', String(last), ...hosts]);
-    return said.split('\n').filter((line) => line !== '').sort();
+    return said
+      .split('\n')
+      .filter((line) => line !== '')
+      .sort();
   }
 
   it('gateway and relay refuse it without a credential, with made-up ones, and with the key of its loopback', async () => {
@@ -161,7 +165,7 @@ describe('where the agent can connect to', () => {
       {url: `${gateway}/runner/v1/events`, method: 'POST', headers: {...json, ...credential}, body: '{}'},
       {url: `${gateway}/api/v1/sessions/cell/transcript?namespace=${place.namespace}`, headers: credential},
     ]);
-    const agent = await agentPid();
+    const agent = await agentPid({place, pod});
     const replies = await attack({place, pod}, 'requests', {input: {agent, requests}, result: Replies});
     expect(replies.map((reply) => reply.status)).toEqual(requests.map(() => 401));
     const relay = {url: `http://${at.egress}:8080`, method: 'CONNECT', target: 'model.example:443'};
@@ -171,12 +175,6 @@ describe('where the agent can connect to', () => {
     const relayed = await attack({place, pod}, 'requests', {input, result: Replies});
     expect(relayed.map((reply) => reply.status)).toEqual([407, 407, 407]);
   });
-
-  async function agentPid(): Promise<number> {
-    const find = 'for p in /proc/[0-9]*; do if grep -q scripted-agent.js $p/cmdline 2>/dev/null; then echo ${p#/proc/}; fi; done';
-    const found = await place.kubectl(['exec', pod, '-c', 'agent', '--', '/bin/sh', '-c', find]);
-    return Math.min(...found.trim().split('\n').map(Number));
-  }
 
   it("another pod with the session's labels and its service account gains nothing by its tokens", async () => {
     await makeForger();
@@ -212,6 +210,18 @@ describe('where the agent can connect to', () => {
     await place.turn('after', 'cell', 'say still mine');
     expect((await place.untilTurn('cell', 2)).status?.response).toContain('still mine');
     expect(await podOf(place, 'cell')).toBe(pod);
+  });
+
+  it('a pod that waits under the name of the next attempt is deleted, not taken for our own', async () => {
+    const next = pod.replace(/-[0-9]+$/, (end) => `-${Number(end.slice(1)) + 1}`);
+    await place.kubectl(['create', '-f', '-'], JSON.stringify(nodePod(place, next, 'setInterval(() => {}, 1 << 30)')));
+    const foreign = await place.kubectl(['get', 'pod', next, '-o', 'jsonpath={.metadata.uid}']);
+    await place.kubectl(['patch', 'sessions.carrel.dev', 'cell', '--type=merge', '-p', '{"spec":{"restart":1}}']);
+    const session = await place.untilSession('cell', (s) => s.status?.attempt === 2 && s.status.phase === 'Idle');
+    expect(session.status?.pod).toMatchObject({name: next});
+    expect(session.status?.pod?.uid).not.toBe(foreign);
+    const reasons = ['get', 'events.events.k8s.io', '-o', 'jsonpath={.items[*].reason}'];
+    await until(LONG, async () => expect(await place.kubectl(reasons)).toContain('PodForeign'));
   });
 
   async function makeForger(): Promise<void> {

@@ -1,10 +1,10 @@
 import {afterAll, beforeAll, describe, expect, it} from 'vitest';
 import {z} from 'zod';
-import {PURPOSE_HEADER} from '../../../src/api/wire/egress.ts';
 import type {TurnObject} from '../../../src/api/v1alpha1/index.ts';
+import {PURPOSE_HEADER} from '../../../src/api/wire/egress.ts';
 import {type Certificate, makeCertificate} from '../../support/model-stub/certificate.ts';
 import {openRelease, Place, until} from '../../support/release.ts';
-import {attack, makeSecret, podOf} from '../isolation/attack.ts';
+import {agentPid, attack, makeSecret, podOf} from '../isolation/attack.ts';
 
 /** The stub answers to this key alone, so an answer shows that it came. */
 const KEY = 'sk-stub-0b7d5c31f6e94a28';
@@ -14,11 +14,15 @@ const Replies = z.array(z.object({status: z.number(), body: z.string()}));
 describe('the model of a session, and the network of its agent', () => {
   let place: Place;
   let host: string;
+  /** Address of the API server's Service. */
+  let apiServer: string;
   let certificate: Certificate;
 
   beforeAll(async () => {
     place = await Place.make(await openRelease(), 'model');
     host = `model-stub.${place.namespace}.svc.cluster.local`;
+    const address = ['-n', 'default', 'get', 'service', 'kubernetes', '-o', 'jsonpath={.spec.clusterIP}'];
+    apiServer = await place.release.kubectl(address);
     certificate = await makeCertificate([host]);
     await startStub();
     await makeSecret(place, 'provider', {token: KEY, origin: `https://${host}:${PORT}`});
@@ -36,7 +40,7 @@ describe('the model of a session, and the network of its agent', () => {
           {host, ports: [PORT]},
           {host: 'kubernetes.default.svc.cluster.local'},
           {cidr: '169.254.0.0/16', ports: [80, 443]},
-          {cidr: '10.0.0.0/8'},
+          {cidr: `${apiServer}/32`},
         ],
       },
     });
@@ -71,7 +75,12 @@ describe('the model of a session, and the network of its agent', () => {
     };
     const volumes = [{name: 'tls', secret: {secretName: 'stub-tls'}}];
     const metadata = {name: 'model-stub', labels: {app: 'model-stub'}};
-    const pod = {apiVersion: 'v1', kind: 'Pod', metadata, spec: {containers: [container], volumes, terminationGracePeriodSeconds: 0}};
+    const pod = {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata,
+      spec: {containers: [container], volumes, terminationGracePeriodSeconds: 0},
+    };
     const spec = {selector: {app: 'model-stub'}, ports: [{port: PORT, targetPort: PORT}]};
     const list = {apiVersion: 'v1', kind: 'List', items: [pod, {apiVersion: 'v1', kind: 'Service', metadata, spec}]};
     await place.kubectl(['create', '-f', '-'], JSON.stringify(list));
@@ -88,12 +97,6 @@ describe('the model of a session, and the network of its agent', () => {
     });
   }
 
-  async function agentPid(pod: string): Promise<number> {
-    const find = 'for p in /proc/[0-9]*; do if grep -q scripted-agent.js $p/cmdline 2>/dev/null; then echo ${p#/proc/}; fi; done';
-    const found = await place.kubectl(['exec', pod, '-c', 'agent', '--', '/bin/sh', '-c', find]);
-    return Math.min(...found.trim().split('\n').map(Number));
-  }
-
   /** What the agent's own requests to the proxy are answered with. */
   async function connects(session: string, targets: readonly string[], headers: Record<string, string> = {}) {
     const pod = await podOf(place, session);
@@ -104,7 +107,10 @@ describe('the model of a session, and the network of its agent', () => {
       target,
       headers: {...credential, ...headers},
     }));
-    return await attack({place, pod}, 'requests', {input: {agent: await agentPid(pod), requests}, result: Replies});
+    return await attack({place, pod}, 'requests', {
+      input: {agent: await agentPid({place, pod}), requests},
+      result: Replies,
+    });
   }
 
   it('a turn asks the model through proxy and relay, with the real key put in, and what it used is counted', async () => {
@@ -160,12 +166,14 @@ describe('the model of a session, and the network of its agent', () => {
       'example.com:443',
       'kubernetes.default.svc.cluster.local:443',
       '169.254.169.254:80',
-      '10.100.0.1:443',
+      `${apiServer}:443`,
       '2130706433:443',
     ];
     const replies = await connects('walks', targets);
     expect(replies.map((reply) => reply.status)).toEqual([403, 403, 403, 403, 403, 400]);
-    expect(replies[0]?.body).toContain(`${host}:443 is not allowed: network.egress of the Agent allows ${host}:${PORT}`);
+    expect(replies[0]?.body).toContain(
+      `${host}:443 is not allowed: network.egress of the Agent allows ${host}:${PORT}`,
+    );
     expect(replies[1]?.body).toContain('host_not_allowed');
     expect(replies[2]?.body).toContain('an address of this cluster');
     expect(replies[3]?.body).toContain('a cloud metadata address');

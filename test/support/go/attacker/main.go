@@ -1,6 +1,6 @@
 // What an attacker can do with a program of its own: `trace PID...` attaches to processes as a debugger does and prints the
-// answer of the kernel for each; `scan LAST ADDRESS...` connects to the TCP ports 1 to LAST of each address
-// and prints those that are open.
+// answer of the kernel for each; `scan SECONDS LAST ADDRESS...` connects to the TCP ports 1 to LAST of
+// each address, waits so long for each, and prints those that are open.
 package main
 
 import (
@@ -15,10 +15,7 @@ import (
 	"time"
 )
 
-const (
-	atOnce  = 4000
-	timeout = time.Second
-)
+const atOnce = 4000
 
 func attach(pid int) string {
 	if err := syscall.PtraceAttach(pid); err != nil {
@@ -49,7 +46,7 @@ func trace(pids []string) {
 	}
 }
 
-func open(address string, port int) bool {
+func open(address string, port int, timeout time.Duration) bool {
 	connection, err := net.DialTimeout("tcp", net.JoinHostPort(address, strconv.Itoa(port)), timeout)
 	if err != nil {
 		return false
@@ -59,7 +56,7 @@ func open(address string, port int) bool {
 	return connection.LocalAddr().String() != connection.RemoteAddr().String()
 }
 
-func scan(last int, addresses []string) {
+func scan(timeout time.Duration, last int, addresses []string) {
 	out := bufio.NewWriter(os.Stdout)
 	defer out.Flush()
 	var lock sync.Mutex
@@ -70,7 +67,7 @@ func scan(last int, addresses []string) {
 			room <- struct{}{}
 			done.Add(1)
 			go func() {
-				if open(address, port) {
+				if open(address, port, timeout) {
 					lock.Lock()
 					fmt.Fprintln(out, net.JoinHostPort(address, strconv.Itoa(port)))
 					lock.Unlock()
@@ -87,13 +84,14 @@ func main() {
 	switch {
 	case len(os.Args) > 2 && os.Args[1] == "trace":
 		trace(os.Args[2:])
-	case len(os.Args) > 3 && os.Args[1] == "scan":
-		last, _ := strconv.Atoi(os.Args[2])
-		scan(last, os.Args[3:])
+	case len(os.Args) > 4 && os.Args[1] == "scan":
+		seconds, _ := strconv.Atoi(os.Args[2])
+		last, _ := strconv.Atoi(os.Args[3])
+		scan(time.Duration(seconds)*time.Second, last, os.Args[4:])
 	case len(os.Args) == 2 && os.Args[1] == "wait":
 		os.Stdin.Read(make([]byte, 1))
 	default:
-		fmt.Fprintln(os.Stderr, "attacker trace PID... | scan LAST ADDRESS...")
+		fmt.Fprintln(os.Stderr, "attacker trace PID... | scan SECONDS LAST ADDRESS...")
 		os.Exit(2)
 	}
 }

@@ -40,14 +40,20 @@ export function printableTail(output: string, max: number): string {
 
 const MAX_DEPTH = 32;
 
-/** `value` as plain bounded data; what is too deep or too large is replaced by a note of its size. */
+/**
+ * `value` as plain data of about `maxBytes` at most; what is too deep or too large is replaced by a note of its size. First
+ * the large members go; many small ones, or long names, are kept for as long as there is room.
+ */
 export function cleanData(value: Readonly<Record<string, unknown>>, maxBytes: number): Record<string, unknown> {
   const size = JSON.stringify(value)?.length ?? 0;
   const cleaned: Record<string, unknown> = {};
+  let room = maxBytes;
   for (const [name, member] of Object.entries(value)) {
     if (name === '__proto__') continue;
     const length = JSON.stringify(member)?.length ?? 0;
     const share = size > maxBytes && length > 1024 && length > maxBytes / 8;
+    room -= name.length + (share ? 0 : length) + 64;
+    if (size > maxBytes && room < 0) return {...cleaned, truncated: true, length: size};
     cleaned[cleanText(name)] = share ? {truncated: true, length} : cleanValue(member, 0);
   }
   return cleaned;

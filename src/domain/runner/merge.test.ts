@@ -64,4 +64,31 @@ describe('merging the updates of a turn', () => {
       {sessionUpdate: 'x', '\ufffd': 'y\ufffd'},
     ]);
   });
+
+  test('an update of many small members, or of long names, is no larger than a batch', () => {
+    const many = Object.fromEntries(Array.from({length: 60}, (_, i) => [`k${i}`, 'x'.repeat(16_000)]));
+    const named = Object.fromEntries(Array.from({length: 4}, (_, i) => [`${i}${'n'.repeat(200_000)}`, i]));
+    for (const members of [many, named]) {
+      for (const sessionUpdate of ['tool_call', 'never_heard_of', 'plan', 'usage_update']) {
+        const {records} = run([{...members, sessionUpdate, toolCallId: 't'}]);
+        expect(JSON.stringify(records).length).toBeLessThan(300_000);
+        expect(JSON.stringify(records)).toContain('"truncated":true');
+      }
+    }
+  });
+
+  test('what is remembered of tool calls is bounded, whatever ids and members an agent sends', () => {
+    const merger = new UpdateMerger();
+    for (let i = 0; i < 100; i += 1) {
+      merger.push({
+        sessionUpdate: 'tool_call',
+        toolCallId: `${i}${'i'.repeat(10_000)}`,
+        rawInput: 'x'.repeat(15_000),
+        rawOutput: 'x'.repeat(60_000),
+      });
+      merger.push({sessionUpdate: 'tool_call_update', toolCallId: 'same', [`k${i}`]: 'x'.repeat(15_000)});
+    }
+    expect(JSON.stringify(merger.known('same')).length).toBeLessThan(200_000);
+    expect(JSON.stringify(merger.end()).length).toBeLessThan(3_000_000);
+  });
 });

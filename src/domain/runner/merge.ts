@@ -10,8 +10,11 @@ export type Draft = Pick<TranscriptRecord, 'kind' | 'text' | 'data'>;
 /** Longest text of one record; a longer message goes on in the next one, with the same `messageId`. */
 const MAX_TEXT = 65_536;
 const MAX_DATA_BYTES = 131_072;
-/** Tool calls of one turn whose parts are remembered. */
+/** Tool calls of one turn whose parts are remembered, and how much of them altogether: the runner's memory is small. */
 const MAX_TOOL_CALLS = 512;
+const MAX_KEPT = 2_097_152;
+/** Ids are compared up to here. */
+const MAX_ID = 512;
 
 type OpenText = {kind: 'message' | 'thought'; messageId: string | undefined; text: string; part: number};
 
@@ -21,7 +24,8 @@ export class UpdateMerger {
   sawToolCall = false;
   private open: OpenText | undefined;
   private lastWords = '';
-  private readonly toolCalls = new Map<string, Record<string, unknown>>();
+  private readonly toolCalls = new Map<string, {data: Record<string, unknown>; size: number}>();
+  private kept = 0;
   private usage: Record<string, unknown> | undefined;
 
   /** Records that are complete after this update. */
@@ -64,10 +68,10 @@ export class UpdateMerger {
 
   /** What is left at the end of the turn. */
   end(): Draft[] {
-    const unfinished = [...this.toolCalls.values()].filter((call) => !isFinal(call['status']));
+    const unfinished = [...this.toolCalls.values()].filter(({data}) => !isFinal(data['status']));
     return [
       ...this.flush(),
-      ...unfinished.map((data): Draft => ({kind: 'tool_call', data: cleanData(data, MAX_DATA_BYTES)})),
+      ...unfinished.map(({data}): Draft => ({kind: 'tool_call', data})),
       ...(this.usage === undefined
         ? []
         : [{kind: 'raw', data: {sessionUpdate: 'usage_update', ...this.usage}} as const]),
@@ -81,7 +85,7 @@ export class UpdateMerger {
 
   /** What is known of a tool call: a question about it often names no more than its id. */
   known(toolCallId: string): Record<string, unknown> {
-    return this.toolCalls.get(toolCallId) ?? {};
+    return this.toolCalls.get(toolCallId.slice(0, MAX_ID))?.data ?? {};
   }
 
   private chunk(kind: 'message' | 'thought', update: AgentUpdate): Draft[] {
@@ -110,16 +114,24 @@ export class UpdateMerger {
 
   private toolCall(update: AgentUpdate): Draft[] {
     this.sawToolCall = true;
-    const id = typeof update['toolCallId'] === 'string' ? update['toolCallId'] : '';
-    const before = this.toolCalls.get(id);
-    const merged = {...before, ...body(update)};
-    if (before === undefined && this.toolCalls.size >= MAX_TOOL_CALLS) {
-      const oldest = this.toolCalls.keys().next().value;
-      if (oldest !== undefined) this.toolCalls.delete(oldest);
-    }
-    this.toolCalls.set(id, merged);
+    const id = typeof update['toolCallId'] === 'string' ? update['toolCallId'].slice(0, MAX_ID) : '';
+    const before = this.toolCalls.get(id)?.data;
+    // Bounded as a whole: updates that each bring other members must not add up without end.
+    const merged = cleanData({...before, ...body(update)}, MAX_DATA_BYTES);
+    this.keep(id, merged);
     const final = isFinal(merged['status']) && !isFinal(before?.['status']);
-    return before === undefined || final ? [{kind: 'tool_call', data: cleanData(merged, MAX_DATA_BYTES)}] : [];
+    return before === undefined || final ? [{kind: 'tool_call', data: merged}] : [];
+  }
+
+  private keep(id: string, data: Record<string, unknown>): void {
+    const size = JSON.stringify(data).length;
+    this.kept += size - (this.toolCalls.get(id)?.size ?? 0);
+    this.toolCalls.set(id, {data, size});
+    for (const [oldest, call] of this.toolCalls) {
+      if (oldest === id || (this.toolCalls.size <= MAX_TOOL_CALLS && this.kept <= MAX_KEPT)) break;
+      this.kept -= call.size;
+      this.toolCalls.delete(oldest);
+    }
   }
 }
 

@@ -56,7 +56,7 @@ describe('outcome of a turn', () => {
       'out_of_memory',
     ],
     ['a silent shim', {result: {kind: 'unresponsive'}}, 'Failed', undefined, 'agent_unresponsive'],
-    ['a pod that is ended', {result: {kind: 'terminated'}}, 'Failed', undefined, 'pod_terminated'],
+    ['a pod that is ended', {result: {kind: 'terminated'}}, 'Failed', undefined, 'outcome_unknown'],
   ])('%s', (_name, change, ...expected) => {
     const outcome = turnOutcome({...said, ...change});
     expect([outcome.phase, outcome.stopReason, outcome.error?.code]).toEqual(expected);

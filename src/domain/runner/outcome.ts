@@ -44,7 +44,10 @@ export function turnOutcome(seen: TurnEvidence): Outcome {
     case 'unresponsive':
       return failed('agent_unresponsive', 'the process beside the agent gave no sign of life for 15 s');
     case 'terminated':
-      return failed('pod_terminated', 'the pod was ended while the agent worked on the turn');
+      return failed(
+        'outcome_unknown',
+        'the pod was ended while the agent worked on the turn: look at transcript and workspace, then send it again if that is safe',
+      );
     case 'killed':
       return {phase: 'Interrupted', stopReason: 'Cancelled'};
     case 'refused':

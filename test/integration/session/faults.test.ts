@@ -82,9 +82,12 @@ describe('a session when something breaks', () => {
     const turn = await place.untilTurn('pod', 1);
     expect(turn.status).toMatchObject({
       phase: 'Failed',
-      error: {code: expect.stringMatching(/outcome_unknown|pod_terminated/)},
+      error: {code: 'outcome_unknown'},
     });
-    await recalls('pod', 2);
+    await place.turn('pod-2', 'pod', 'what now?');
+    // It is told, with the next prompt, what it cannot know.
+    expect((await place.untilTurn('pod', 2)).status?.response).toContain('Turn 1 broke off');
+    await recalls('pod', 3);
     const after = await place.get('pod');
     expect(after.status).toMatchObject({attempt: 2, runner: {conversation: 'Resumed'}});
     expect(after.status?.timeline?.map((e) => e.event)).toContain('Lost');

@@ -55,7 +55,7 @@ describe('questions of an agent, with plain kubectl', () => {
     const answered = await settled(leave, 'Answered');
     expect(answered?.spec.answeredBy).toBeTruthy();
     await settled(colour, 'Answered');
-    await expect(answer(place, leave, {option: 'reject'})).rejects.toThrow(/written once|no longer open/);
+    await expect(answer(place, leave, {option: 'reject'})).rejects.toThrow(/can be set once|no longer open/);
     await place.untilSession('asks', (s) => s.status?.phase === 'Idle' && s.status.questions === 0);
   });
 

@@ -16,6 +16,10 @@ const OPEN_FOR = 3_600_000;
 /** Milliseconds that the controller is given to say first that a question expired. */
 const EXPIRY_GRACE = 5_000;
 const MAX_OPEN = 32;
+/** Longest text of a question. */
+const MAX_SHOWN = 8_192;
+/** Brackets in an input that is shown indented. */
+const MAX_INDENTED = 256;
 
 /** The turn in which an agent asks. */
 export type AskingTurn = {uid: string; name: string; record: RecordTurn};
@@ -101,7 +105,7 @@ export class Questions {
     this.count += 1;
     const requestId = `${this.state.get().epoch}-${this.count}`;
     const expiresAt = new Date(Date.parse(this.reporter.time()) + OPEN_FOR).toISOString();
-    const text = head(cleanText(question.text), 8192);
+    const text = head(cleanText(question.text), MAX_SHOWN);
     this.reporter.event({
       type: 'question',
       turnUid: turn.uid,
@@ -158,6 +162,13 @@ function permissionText(asked: PermissionAsked & {known: Record<string, unknown>
   const call = {...asked.known, ...asked.toolCall};
   const title = typeof call['title'] === 'string' && call['title'] !== '' ? call['title'] : 'a tool call';
   const input = call['rawInput'];
-  const detail = typeof input === 'object' && input !== null ? `\n${JSON.stringify(input, null, 2)}` : '';
+  const detail = typeof input === 'object' && input !== null ? `\n${shown(input)}` : '';
   return `The agent asks for permission: ${title}${detail}`;
+}
+
+/** Indented only where it is short and flat: the indentation of something deep could be larger than all memory. */
+function shown(input: object): string {
+  const plain = JSON.stringify(input);
+  const flat = plain.length <= MAX_SHOWN && (plain.match(/[[{]/g)?.length ?? 0) <= MAX_INDENTED;
+  return flat ? JSON.stringify(input, null, 2) : plain;
 }

@@ -1,3 +1,4 @@
+import {setImmediate as immediate} from 'node:timers/promises';
 import {MAX_DATA, type ShimFrame, ShimProtocolError, STREAM_WINDOW, type StartFailure} from '../api/wire/shim.ts';
 import type {Exit} from '../domain/runner/exit.ts';
 
@@ -31,6 +32,8 @@ export type ProcessFrame = Extract<
 >;
 
 const KEEP_STDERR = 4_096;
+/** Bytes of output that are still taken from a process that leaves its input standing. */
+const UNREAD = 1_048_576;
 /** Milliseconds after which read bytes of standard error are granted again: 256 KiB in so long is the most that is read. */
 const STDERR_PAUSE = 100;
 
@@ -52,7 +55,10 @@ export class RemoteProcess implements AgentProcess {
   /** Bytes of output that were read and not granted again. */
   private consumed = 0;
   private inputCredit = STREAM_WINDOW;
-  private inputWaits: (() => void) | undefined;
+  /** Set while input waits for the process to take some. */
+  private inputStalled: PromiseWithResolvers<void> | undefined;
+  /** Bytes of output since its input has been standing. */
+  private unread = 0;
   private stderr = '';
   private stderrSeen = 0;
   private stderrTimer: NodeJS.Timeout | undefined;
@@ -80,7 +86,7 @@ export class RemoteProcess implements AgentProcess {
       case 'credit':
         if (frame.stream !== 'stdin') throw new ShimProtocolError('credit for its own output');
         this.inputCredit = Math.min(this.inputCredit + frame.bytes, STREAM_WINDOW);
-        this.inputWaits?.();
+        this.inputMoves();
         return;
       case 'started':
         this.expect(frame.run, 'starting');
@@ -125,7 +131,7 @@ export class RemoteProcess implements AgentProcess {
     this.phase = 'ended';
     clearTimeout(this.stderrTimer);
     this.outputWaits?.();
-    this.inputWaits?.();
+    this.inputMoves();
     this.exit.resolve(exit);
   }
 
@@ -146,14 +152,33 @@ export class RemoteProcess implements AgentProcess {
         this.outputWaits = resolve;
       });
     }
+    await this.answersTaken();
     const chunk = this.output.shift();
     if (chunk === undefined) return;
+    this.unread += chunk.length;
     controller.enqueue(chunk);
     this.consumed += chunk.length;
     if (this.consumed < MAX_DATA || this.phase === 'ended') return;
     this.window.stdout += this.consumed;
     this.send({type: 'credit', stream: 'stdout', bytes: this.consumed});
     this.consumed = 0;
+  }
+
+  /**
+   * An agent that asks without end and reads no answer would fill the memory with answers: its output stands until its input
+   * moves. Looked at again after all that waits was written, for a little credit may not do for all of it.
+   */
+  private async answersTaken(): Promise<void> {
+    while (this.inputStalled !== undefined && this.unread >= UNREAD) {
+      await this.inputStalled.promise;
+      await immediate();
+    }
+    if (this.inputStalled === undefined) this.unread = 0;
+  }
+
+  private inputMoves(): void {
+    this.inputStalled?.resolve();
+    this.inputStalled = undefined;
   }
 
   private keepStderr(data: Uint8Array): void {
@@ -173,9 +198,8 @@ export class RemoteProcess implements AgentProcess {
       if (this.phase === 'ended') throw new Error('the agent ended');
       const bytes = Math.min(this.inputCredit, MAX_DATA, data.length - at);
       if (bytes === 0) {
-        await new Promise<void>((resolve) => {
-          this.inputWaits = resolve;
-        });
+        this.inputStalled ??= Promise.withResolvers();
+        await this.inputStalled.promise;
         continue;
       }
       this.inputCredit -= bytes;

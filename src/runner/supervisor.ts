@@ -84,6 +84,8 @@ export class Supervisor {
       return;
     }
     this.isolation = false;
+    // Before the cut, so that the turn is told the cause and not just its effect, the end of the agent.
+    this.turn?.end({kind: 'notIsolated', message});
     this.fail({state: 'Failed', reason, message}, reason);
     this.tools.link.cut();
   }

@@ -56,6 +56,13 @@ describe('outcome of a turn', () => {
       'out_of_memory',
     ],
     ['a silent shim', {result: {kind: 'unresponsive'}}, 'Failed', undefined, 'agent_unresponsive'],
+    [
+      'a network that opened',
+      {result: {kind: 'notIsolated', message: 'a policy was lost'}},
+      'Failed',
+      undefined,
+      'network_not_isolated',
+    ],
     ['a pod that is ended', {result: {kind: 'terminated'}}, 'Failed', undefined, 'outcome_unknown'],
   ])('%s', (_name, change, ...expected) => {
     const outcome = turnOutcome({...said, ...change});

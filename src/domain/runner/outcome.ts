@@ -13,6 +13,8 @@ export type TurnResult =
   | {kind: 'unresponsive'}
   /** The pod was being ended. */
   | {kind: 'terminated'}
+  /** The network policy was lost, so the agent was ended. */
+  | {kind: 'notIsolated'; message: string}
   /** The agent did not stop within 10 s of being asked. */
   | {kind: 'killed'};
 
@@ -47,6 +49,11 @@ export function turnOutcome(seen: TurnEvidence): Outcome {
       return failed(
         'outcome_unknown',
         'the pod was ended while the agent worked on the turn: look at transcript and workspace, then send it again if that is safe',
+      );
+    case 'notIsolated':
+      return failed(
+        'network_not_isolated',
+        `the agent was ended, because ${seen.result.message}; look at the NetworkPolicies of the namespace, then send it again if that is safe`,
       );
     case 'killed':
       return {phase: 'Interrupted', stopReason: 'Cancelled'};

@@ -1,6 +1,6 @@
 import {afterAll, beforeAll, describe, expect, it} from 'vitest';
-import {LABEL_AGENT} from '../../../src/api/meta.ts';
-import {openRelease, Place} from '../../support/release.ts';
+import {LABEL_AGENT, LABEL_SESSION} from '../../../src/api/meta.ts';
+import {LONG, openRelease, Place, until} from '../../support/release.ts';
 import {podOf} from './attack.ts';
 
 const RELEASE = 'carrel-system';
@@ -71,9 +71,17 @@ describe('a pod whose network policy does not hold', () => {
 
   it('an agent that runs is killed when the canary port is found open at the check of each minute', async () => {
     const turn = await place.untilTurn('two', 1);
-    expect(turn.status?.phase).toBe('Failed');
-    const now = await place.get('two');
-    expect(JSON.stringify([turn.status, now.status])).toContain('NetworkNotIsolated');
+    expect(turn.status).toMatchObject({phase: 'Failed', error: {code: 'network_not_isolated'}});
+    expect(turn.status?.error?.message).toContain('the NetworkPolicy was lost while the agent ran');
+    const stopped = await place.untilSession('two', (s) => s.status?.phase === 'Failed');
+    expect(stopped.status?.conditions?.find((c) => c.type === 'Ready')).toMatchObject({
+      status: 'False',
+      ...notIsolated,
+    });
+    await until(LONG, async () => {
+      const names = (await place.pods()).map((one) => one.metadata.labels?.[LABEL_SESSION]);
+      expect(names).not.toContain('two');
+    });
     await narrow('late');
   });
 });

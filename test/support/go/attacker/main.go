@@ -1,6 +1,6 @@
 // What an attacker can do with a program of its own: `trace PID...` attaches to processes as a debugger does and prints the
 // answer of the kernel for each; `scan SECONDS LAST ADDRESS...` connects to the TCP ports 1 to LAST of
-// each address, waits so long for each, and prints those that are open.
+// each address, waits so long for each, and prints those that are open, then how many it tried.
 package main
 
 import (
@@ -78,6 +78,7 @@ func scan(timeout time.Duration, last int, addresses []string) {
 		}
 	}
 	done.Wait()
+	fmt.Fprintln(out, "scanned", last*len(addresses))
 }
 
 func main() {

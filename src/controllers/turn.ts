@@ -2,12 +2,13 @@ import {done, type Outcome, stalled} from '../api/outcome.ts';
 import {Turn, type TurnObject} from '../api/v1alpha1/index.ts';
 import {conditionEvents} from '../domain/condition-events.ts';
 import {sessionMissingConditions} from '../domain/turn/conditions.ts';
-import {isTerminal} from '../domain/turn/status.ts';
+import {isTerminal, observedEnd} from '../domain/turn/status.ts';
 import {defineController} from '../kube/controller.ts';
 import {Sessions, Turns} from '../kube/kinds.ts';
 import type {ControllerDefinition, ReconcileInput} from '../kube/ports.ts';
 import {writeStatus} from '../kube/status.ts';
 import {INDEX, within} from './caches.ts';
+import {ifThere} from './if-there.ts';
 import {askedFor, matters, wakeOn} from './wake.ts';
 
 /** Tells turns without a Session that they wait for one. All others belong to the Session controller, which owns the queue. */
@@ -36,7 +37,12 @@ export function turnController(): ControllerDefinition {
 }
 
 async function reconcileTurn({object: turn, read, write, now, events}: ReconcileInput<TurnObject>): Promise<Outcome> {
-  if (isTerminal(turn) || turn.metadata.deletionTimestamp !== undefined) return done;
+  if (turn.metadata.deletionTimestamp !== undefined) return done;
+  if (isTerminal(turn)) {
+    const status = observedEnd(turn);
+    if (status !== undefined) await ifThere(writeStatus({write, resource: Turns, object: turn, status}));
+    return done;
+  }
   // A turn that belongs to a Session goes with it: it is not left behind, only not collected yet.
   if (turn.metadata.ownerReferences?.some((o) => o.kind === 'Session') === true) return done;
   const ref = {namespace: turn.metadata.namespace, name: turn.spec.session};

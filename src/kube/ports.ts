@@ -35,7 +35,8 @@ export interface KubeMetrics {
 /** One JSON Patch operation (RFC 6902); `test` is separate, see `JsonPatch.tests`. */
 export type PatchOp =
   | {readonly op: 'add' | 'replace'; readonly path: string; readonly value: unknown}
-  | {readonly op: 'remove'; readonly path: string};
+  | {readonly op: 'remove'; readonly path: string}
+  | {readonly op: 'copy'; readonly from: string; readonly path: string};
 
 /** A conditional patch: refused as `TestFailed` unless the object has this uid and every tested path this value. */
 export interface JsonPatch {

@@ -12,25 +12,36 @@ export function mergeJson(target: unknown, patch: unknown): unknown {
   return result;
 }
 
-/** RFC 6902 add, replace, remove, test, with the API server's leniencies: null matches a missing leaf, replace adds one. Undefined = refused. */
+/** RFC 6902 add, replace, remove, copy, test, with the API server's leniencies: null matches a missing leaf, replace adds one. Undefined = refused. */
 export function applyJsonPatch(target: Json, patch: unknown): unknown {
   if (!Array.isArray(patch)) return undefined;
   let current: unknown = structuredClone(target);
   for (const op of patch) {
     if (!isJson(op) || typeof op['path'] !== 'string') return undefined;
-    const steps = op['path']
-      .split('/')
-      .slice(1)
-      .map((s) => s.replaceAll('~1', '/').replaceAll('~0', '~'));
+    const steps = stepsOf(op['path']);
     const leaf = steps.pop();
-    const parent = steps.reduce<unknown>(
-      (at, step) => (Array.isArray(at) ? at[Number(step)] : isJson(at) ? at[step] : undefined),
-      current,
-    );
-    if (leaf === undefined || !applyOne(parent, leaf, op)) return undefined;
+    const parent = at(current, steps);
+    const copied = op['op'] === 'copy' ? at(current, stepsOf(String(op['from']))) : undefined;
+    if (op['op'] === 'copy' && copied === undefined) return undefined;
+    if (leaf === undefined || !applyOne(parent, leaf, copied === undefined ? op : {op: 'add', value: copied}))
+      return undefined;
     current = structuredClone(current);
   }
   return current;
+}
+
+function stepsOf(path: string): string[] {
+  return path
+    .split('/')
+    .slice(1)
+    .map((s) => s.replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
+function at(target: unknown, steps: readonly string[]): unknown {
+  return steps.reduce<unknown>(
+    (within, step) => (Array.isArray(within) ? within[Number(step)] : isJson(within) ? within[step] : undefined),
+    target,
+  );
 }
 
 function applyOne(parent: unknown, leaf: string, op: Json): boolean {

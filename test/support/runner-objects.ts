@@ -40,7 +40,13 @@ export function turn(
   return {
     apiVersion: 'carrel.dev/v1alpha1',
     kind: 'Turn',
-    metadata: {...meta, name: changes.name ?? 't1', uid: changes.uid ?? 'turn-uid-1', resourceVersion: '101'},
+    metadata: {
+      ...meta,
+      name: changes.name ?? 't1',
+      uid: changes.uid ?? 'turn-uid-1',
+      resourceVersion: '101',
+      generation: 1,
+    },
     spec: {session: 'one', input: [{text: 'hello'}], delivery: 'Queue', ...changes.spec},
     status: {phase: 'Running', sequence: 2, sessionUID: SESSION_UID, podUID: POD_UID, ...changes.status},
   };

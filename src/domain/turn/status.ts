@@ -44,6 +44,19 @@ export function runningStatus(turn: TurnObject, place: Place & {podUid: string})
   };
 }
 
+/**
+ * Status of a turn that ended and whose spec was edited afterwards, a stop that came too late for one: nothing follows from
+ * the edit, but until it is observed `kubectl wait` does not believe the end. Undefined when there is nothing to say.
+ */
+export function observedEnd({metadata, status}: TurnObject): TurnStatus | undefined {
+  const {generation} = metadata;
+  if (generation === undefined || (status?.observedGeneration ?? 0) >= generation) return undefined;
+  const conditions = status?.conditions?.map((c) =>
+    c.observedGeneration === undefined ? c : {...c, observedGeneration: generation},
+  );
+  return {...status, observedGeneration: generation, ...(conditions === undefined ? {} : {conditions})};
+}
+
 /** How the controller ends a turn: one that never ran, or one whose pod is gone. */
 export interface TurnEnd {
   phase: 'Cancelled' | 'Failed' | 'Interrupted';

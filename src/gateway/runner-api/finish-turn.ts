@@ -32,6 +32,8 @@ export async function finishTurn(
   const ops: PatchOp[] = Object.entries({...status, conditions: endConditions(status)})
     .filter(([, value]) => value !== undefined)
     .map(([field, value]) => ({op: 'add', path: `/status/${field}`, value}));
+  // Whoever asked the turn to stop has raised the generation: an end that does not name it is never seen by `kubectl wait`.
+  ops.push({op: 'copy', from: '/metadata/generation', path: '/status/observedGeneration'});
   try {
     await client.patchStatusJson(Turns, ending.ref, {uid: ending.turnUid, tests, ops});
     return APPLIED;

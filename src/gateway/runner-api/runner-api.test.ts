@@ -226,6 +226,13 @@ describe('events of a runner', () => {
     expect(await kinds()).toEqual(['message', 'turn_finished']);
   });
 
+  it('the end of a turn that was asked to stop names the generation that asked, so that `kubectl wait` sees it', async () => {
+    const stopped = turn({status: {observedGeneration: 1}});
+    await start((api) => api.put(Turns, {...stopped, metadata: {...stopped.metadata, generation: 2}}));
+    expect((await post([finished({phase: 'Interrupted'})])).status).toBe(200);
+    expect(bench.api.get(Turns, ref('t1'))?.status).toMatchObject({phase: 'Interrupted', observedGeneration: 2});
+  });
+
   it('archives the end of a turn once, where the runner told of it itself', async () => {
     await start();
     const told = {type: 'record', record: {time: at, kind: 'turn_finished', turn: {uid: 'turn-uid-1', sequence: 2}}};

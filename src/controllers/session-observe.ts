@@ -2,8 +2,6 @@ import type {KubeObject, ObjectRef} from '../api/kube-object.ts';
 import type {Pod} from '../api/kube-pod.ts';
 import {CONTAINER} from '../api/pod.ts';
 import type {SessionObject} from '../api/v1alpha1/index.ts';
-import {identityOf} from '../domain/session/identity.ts';
-import {podName} from '../domain/session/pod.ts';
 import {checkedRevision, chooseRevision} from '../domain/session/revision-choice.ts';
 import {reported} from '../domain/session/runner-report.ts';
 import type {NodeSeen, PodSeen, SessionSeen} from '../domain/session/seen.ts';
@@ -89,15 +87,14 @@ async function volumeOf(session: SessionObject, read: CachedReader, live: LiveRe
   return (await sameObject(PersistentVolumeClaims, ref, {read, live})) === undefined ? 'Lost' : 'Present';
 }
 
-/** Pods that this Session owns beside the recorded one; the one of an attempt that is being made does not count. */
+/** Pods that this Session owns beside the recorded one. */
 function strays(session: SessionObject, read: CachedReader): readonly Pod[] {
   const {uid} = session.metadata;
-  const {pod, attempt, phase} = session.status ?? {};
-  const expected = pod === undefined && phase === 'Starting' ? podName(identityOf(session), attempt ?? 0) : undefined;
+  const recorded = session.status?.pod?.uid;
   return read
     .of(Pods)
     .byIndex(INDEX.owner, uid)
-    .filter((p) => p.metadata.uid !== pod?.uid && p.metadata.name !== expected);
+    .filter((p) => p.metadata.uid !== recorded);
 }
 
 async function nodeOf(pod: PodSeen, read: CachedReader, live: LiveReader): Promise<NodeSeen> {

@@ -9,7 +9,7 @@ import {buildVolumeClaim} from '../domain/session/volume.ts';
 import {endRecord} from '../domain/turn/record.ts';
 import {endedStatus} from '../domain/turn/status.ts';
 import {PersistentVolumeClaims, Pods} from '../kube/builtin.ts';
-import {type ApiError, isApiError} from '../kube/errors.ts';
+import {ApiError, isApiError} from '../kube/errors.ts';
 import {Sessions, Turns} from '../kube/kinds.ts';
 import type {Client, ReconcileInput} from '../kube/ports.ts';
 import type {Resource} from '../kube/resource.ts';
@@ -25,14 +25,43 @@ export interface StepContext {
   parts: SessionParts;
 }
 
+// What no precondition guards against a Session that is read from a cache far behind: a second pod, the end of a good one, the
+// end of a turn that runs in it.
+const FINAL: readonly Step['do'][] = ['CreatePod', 'DeletePod', 'EndTurn'];
+
+// Steps of the queue alone. They wait for the archive or for a quota; pod, volume and attempt are recorded all the same.
+const QUEUE: readonly Step['do'][] = ['CreateInitialTurn', 'EndTurn', 'DeleteTurn'];
+
 /** Does the steps in order and says what came out; a refusal ends them, because what follows would stand on nothing. */
 export async function applySteps(steps: readonly Step[], context: StepContext): Promise<Applied> {
+  if (steps.some((step) => FINAL.includes(step.do))) await confirmNewest(context);
   let applied: Applied = {};
   for (const step of steps) {
     if (applied.refused !== undefined && step.do !== 'EndTurn') continue;
-    applied = {...applied, ...(await applyStep(step, context))};
+    try {
+      applied = {...applied, ...(await applyStep(step, context))};
+    } catch (error) {
+      if (!QUEUE.includes(step.do)) throw error;
+      return {...applied, failed: {error}};
+    }
   }
   return applied;
+}
+
+/** Throws `Conflict` unless the Session that was decided about is the newest: a new leader's cache may be minutes behind. */
+async function confirmNewest({input, seen}: StepContext): Promise<void> {
+  const {namespace, name, uid, resourceVersion} = seen.session.metadata;
+  const newest = (await input.write.find(Sessions, {namespace, name}))?.metadata;
+  if (newest?.uid === uid && newest.resourceVersion === resourceVersion) return;
+  const message = `Session ${name} has changed since it was read`;
+  throw new ApiError({
+    kind: 'Conflict',
+    status: 0,
+    reason: '',
+    message,
+    causes: [],
+    request: 'GET sessions.carrel.dev',
+  });
 }
 
 async function applyStep(step: Step, context: StepContext): Promise<Applied> {
@@ -92,8 +121,14 @@ async function createInitialTurn({input, seen}: StepContext): Promise<Applied> {
   const {name, namespace, uid} = seen.session.metadata;
   const whole = await input.write.get(Sessions, {name, namespace});
   if (whole.metadata.uid !== uid) return {};
-  const made = await createOrOwn(input.write, Turns, {claim: initialTurn(whole), owner: seen.session});
-  return {initialTurn: {name: made.metadata.name, uid: made.metadata.uid}};
+  try {
+    const made = await createOrOwn(input.write, Turns, {claim: initialTurn(whole), owner: seen.session});
+    return {initialTurn: {name: made.metadata.name, uid: made.metadata.uid}};
+  } catch (error) {
+    const refused = refusal(error, 'the first turn');
+    if (refused === undefined) throw error;
+    return {refused};
+  }
 }
 
 /** Create, or take the one that an earlier try of ours made; an object of somebody else under that name is an error. */

@@ -162,6 +162,35 @@ describe('faults', () => {
     await run.until('attempt 2', async () => ((await run.session('one')).status?.attempt === 2 ? true : undefined));
   });
 
+  it('while the archive is down an attempt goes on: pod and volume are recorded, only the queue waits', async () => {
+    await firstTurnRuns();
+    run.archiveFault = new Error('archive is down');
+    const pod = (await run.session('one')).status?.pod?.name ?? '';
+    api.drop(Pods, {namespace, name: pod});
+    const status = await run.until('second pod', async () => {
+      const now = (await run.session('one')).status;
+      return now?.attempt === 2 && now.pod !== undefined ? now : undefined;
+    });
+    expect(status).toMatchObject({turns: 0, admitted: [{sequence: 1}]});
+    run.archiveFault = undefined;
+    await run.until('counted once', async () => ((await run.session('one')).status?.turns === 1 ? true : undefined));
+    expect(run.archived).toHaveLength(1);
+  });
+
+  it('a quota that takes no turn is told, and the prompt is not lost', async () => {
+    const message = 'exceeded quota: q, requested: count/turns.carrel.dev=1, used: 0, limited: 0';
+    api.fault = (request) =>
+      request.method === 'POST' && request.path.endsWith('/turns')
+        ? {status: 403, body: {kind: 'Status', reason: 'Forbidden', message, code: 403}}
+        : undefined;
+    api.put(Sessions, {metadata: {name: 'one', namespace, generation: 1}, spec: sessionSpec({prompt: 'hello'})});
+    const ready = await run.until('told', async () =>
+      (await run.session('one')).status?.conditions?.find((c) => c.type === 'Ready' && c.reason === 'QuotaExceeded'),
+    );
+    expect(ready.message).toContain('the first turn');
+    expect((await run.session('one')).status?.initialTurn).toBeUndefined();
+  });
+
   it('two writers: a status patch that meets another one is decided anew', async () => {
     let conflicts = 0;
     api.fault = (request) => {

@@ -71,10 +71,12 @@ async function reconcileSession(input: ReconcileInput<SessionObject>, parts: Ses
   const status = settle(seen, plan, applied);
   const written = await ifThere(writeStatus({write, resource: Sessions, object: session, status}));
   if (written === undefined) return done;
+  // Told before what follows may fail: once the status is written, nothing tells it again.
+  report(input, status, plan.notes, applied.pod);
+  if (applied.failed !== undefined) throw applied.failed.error;
+  for (const turn of plan.ended) reportEnd(input, turn, turn.status);
   for (const turn of plan.turnWrites) await writeTurn(input, turn);
   for (const turn of plan.adopt) await adopt(input, turn);
-  report(input, status, plan.notes, applied.pod);
-  for (const turn of plan.ended) reportEnd(input, turn, turn.status);
   const again = applied.againMs ?? applied.refused?.retryMs;
   return again === undefined ? plan.outcome : soonest(plan.outcome, wait(again));
 }

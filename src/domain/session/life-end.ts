@@ -1,6 +1,7 @@
 import {wholeSeconds} from '../../api/condition-list.ts';
 import {done, wait} from '../../api/outcome.ts';
 import {deletePod, type Life, type LifeRule, type LifeSeen, left, podLeft, ttlLeft} from './life.ts';
+import {podEnd} from './pod-end.ts';
 import type {Step} from './steps.ts';
 import {withStep} from './timeline.ts';
 
@@ -23,7 +24,8 @@ function closing(life: LifeSeen): Life | undefined {
   if (!asked && status.phase !== 'Closing' && !idleForTooLong(life)) return undefined;
   const stoppedReason = desired === 'Cancelled' ? 'Cancelled' : asked ? 'Closed' : 'Idle';
   if (seen.pod.kind !== 'Present') return closedNow(life, stoppedReason);
-  const waits = queue.active !== undefined && desired !== 'Cancelled';
+  // A turn in a pod that ended, evicted for one, never ends by itself: with the pod it ends as unknown.
+  const waits = queue.active !== undefined && desired !== 'Cancelled' && podEnd(seen.pod.pod) === undefined;
   const message = waits ? 'the session closes when the running turn has ended' : 'the pod is being ended';
   return {
     phase: 'Closing',

@@ -2,6 +2,7 @@ import {wholeSeconds} from '../../api/condition-list.ts';
 import {done, stalled, wait} from '../../api/outcome.ts';
 import {identityOf} from './identity.ts';
 import {deletePod, fail, type Life, type LifeRule, type LifeSeen} from './life.ts';
+import {podName} from './pod.ts';
 import type {RevisionChoice} from './seen.ts';
 import type {Step} from './steps.ts';
 import {happenedSince, type LifeStep, stepsWithin, withStep} from './timeline.ts';
@@ -57,7 +58,8 @@ function podToMake(life: LifeSeen): Life | undefined {
   const base = {phase: 'Starting', ready: starting, changes: {}} as const;
   if (seen.addresses === undefined)
     return {...base, ready: {...starting, message: NO_ADDRESS}, steps: [], outcome: wait(2_000)};
-  if (seen.strays.length > 0) {
+  // The pod of this very attempt may be there already, made and not recorded: it is taken.
+  if (seen.strays.some((p) => p.metadata.name !== podName(identityOf(seen.session), status.attempt ?? 0))) {
     return {...base, ready: {...starting, message: 'an earlier pod is still going away'}, steps: [], outcome: done};
   }
   const {data} = seen.current;

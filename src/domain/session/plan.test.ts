@@ -162,6 +162,28 @@ const CASES: Record<string, Case> = {
     ready: 'Starting',
     steps: ['DeletePod'],
   },
+  'a pod that was made and not recorded is taken while its attempt starts': {
+    seen: seen({
+      session: session({phase: 'Starting', attempt: 1, volume: {name: 'v', uid: 'vol'}}),
+      current: {name: 'scribe-a6e10000-x', data: revisionData()},
+      volume: 'Present',
+      strays: [pod()],
+    }),
+    phase: 'Starting',
+    ready: 'Starting',
+    steps: ['CreatePod'],
+  },
+  'cancelled when its pod was made and not recorded yet: the pod goes': {
+    seen: seen({
+      session: session({phase: 'Starting', attempt: 1, volume: {name: 'v', uid: 'vol'}}, {desired: 'Cancelled'}),
+      current: {name: 'scribe-a6e10000-x', data: revisionData()},
+      volume: 'Present',
+      strays: [pod()],
+    }),
+    phase: 'Closed',
+    ready: 'Cancelled',
+    steps: ['DeletePod'],
+  },
   'no node takes the pod': {
     seen: seenWithPod(unready, {
       pod: {
@@ -564,6 +586,26 @@ const CASES: Record<string, Case> = {
     ready: 'Closing',
     steps: ['EndTurn'],
     status: {activeTurn: entry('first', 1), stoppedReason: 'Closed'},
+  },
+  'shall close while a turn ran in a pod that was evicted: nothing will end it but the end of the pod': {
+    seen: seenWithPod(
+      works,
+      {
+        pod: {kind: 'Present', pod: pod({phase: 'Failed', reason: 'Evicted', message: 'low on memory'})},
+        turns: [turn('first', running)],
+      },
+      {desired: 'Closed'},
+    ),
+    phase: 'Closing',
+    ready: 'Closing',
+    steps: ['DeletePod'],
+  },
+  'shall close when a turn was chosen and not handed over: it never runs': {
+    seen: seenWithPod(works, {turns: [turn('first', queued(1))]}, {desired: 'Closed'}),
+    phase: 'Closing',
+    ready: 'Closing',
+    steps: ['DeletePod', 'EndTurn'],
+    status: {activeTurn: undefined},
   },
   'shall be cancelled while a turn runs': {
     seen: seenWithPod(works, {turns: [turn('first', running)]}, {desired: 'Cancelled'}),

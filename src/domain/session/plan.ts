@@ -2,13 +2,16 @@ import type {Condition} from '../../api/kube-object.ts';
 import {done, type Outcome} from '../../api/outcome.ts';
 import type {SessionStatus, TurnObject} from '../../api/v1alpha1/index.ts';
 import {freshConditions} from '../fresh-conditions.ts';
+import {recordedSession} from '../turn/admission.ts';
 import {beyondHistory} from '../turn/history.ts';
 import {queuedStatus, runningStatus, type TurnEnd} from '../turn/status.ts';
+import {identityOf} from './identity.ts';
 import type {Life, LifeRule, LifeSeen} from './life.ts';
 import {ENDING} from './life-end.ts';
 import {WITH_POD} from './life-pod.ts';
 import {RESTING} from './life-rest.ts';
 import {STARTING} from './life-start.ts';
+import {podName} from './pod.ts';
 import {planQueue, type Queue} from './queue.ts';
 import {findingConditions, reported} from './runner-report.ts';
 import {podUid, type SessionSeen} from './seen.ts';
@@ -45,7 +48,7 @@ export function planSession(seen: SessionSeen): SessionPlan {
   const active = activeAfter(queue, life);
   return {
     steps: [
-      ...strays(seen),
+      ...strays(seen, life),
       ...life.steps,
       ...(queue.initial ? [{do: 'CreateInitialTurn'} as const] : []),
       // Last, because they wait for the archive: nothing else is held up while it is down.
@@ -73,7 +76,7 @@ function turnSteps(seen: SessionSeen, queue: Queue): Step[] {
   const {session, now} = seen;
   const sessionUid = session.metadata.uid;
   const steps: Step[] = queue.refused.map(({turn, code, message}) => {
-    const end: TurnEnd = {phase: 'Cancelled', code, message, sessionUid, now};
+    const end: TurnEnd = {phase: 'Cancelled', code, message, sessionUid: recordedSession(turn) ?? sessionUid, now};
     return {do: 'EndTurn', turn, end};
   });
   for (const lost of queue.lost) steps.push({do: 'EndTurn', ...lost});
@@ -82,10 +85,16 @@ function turnSteps(seen: SessionSeen, queue: Queue): Step[] {
   return steps;
 }
 
-/** Pods of ours that are not the present one: at most one pod per Session in the API. */
-function strays({strays}: SessionSeen): Step[] {
+/**
+ * Pods of ours that are not the present one: at most one pod per Session in the API. One that was made and not recorded is
+ * taken while its attempt starts; a Session that rests, ends or has failed meanwhile has no use for it.
+ */
+function strays({session, strays}: SessionSeen, life: Life): Step[] {
+  const starts =
+    session.status?.phase === 'Starting' && life.phase === 'Starting' && life.changes.attempt === undefined;
+  const expected = starts ? podName(identityOf(session), session.status?.attempt ?? 0) : undefined;
   return strays
-    .filter((pod) => pod.metadata.deletionTimestamp === undefined)
+    .filter((pod) => pod.metadata.deletionTimestamp === undefined && pod.metadata.name !== expected)
     .map((pod) => ({do: 'DeletePod', name: pod.metadata.name, uid: pod.metadata.uid}));
 }
 

@@ -32,8 +32,10 @@ export function planQueue(seen: SessionSeen): Queue {
   const activeTurn = turns.find((t) => t.metadata.uid === activeEntry?.uid);
   const lost = turns.flatMap((turn) => lostTurn(seen, turn) ?? []);
   const isLost = (uid: string | undefined) => lost.some((l) => l.turn.metadata.uid === uid);
-  const goesOn = activeTurn !== undefined && !isLost(activeTurn.metadata.uid) && runsOn(seen, activeTurn);
   const closed = closedBecause(seen);
+  // One that was chosen and not yet handed over has not begun: a Session that closes refuses it like the others.
+  const begins = closed?.drop !== true || activeTurn?.status?.phase === 'Running';
+  const goesOn = activeTurn !== undefined && !isLost(activeTurn.metadata.uid) && begins && runsOn(seen, activeTurn);
   const initial = closed === undefined && wantsInitialTurn(session);
   const admission = admit({
     sessionUid: session.metadata.uid,

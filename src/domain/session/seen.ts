@@ -31,7 +31,7 @@ export interface SessionSeen {
   /** Revision of the present attempt; undefined = no attempt, or the revision is gone or changed. */
   current: NamedRevision | undefined;
   pod: PodSeen;
-  /** Pods that carry this Session's UID and are not the one of the present attempt. */
+  /** Pods that this Session owns and that `status.pod` does not name: earlier ones, or one that was made and not recorded yet. */
   strays: readonly Pod[];
   /** `Lost`: recorded in the status and not in the API any more, confirmed live. */
   volume: 'None' | 'Present' | 'Lost';

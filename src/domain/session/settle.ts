@@ -13,8 +13,14 @@ export function settle(seen: SessionSeen, plan: SessionPlan, applied: Applied): 
     ...(applied.volume === undefined ? {} : {volume: applied.volume}),
     ...(applied.initialTurn === undefined ? {} : {initialTurn: applied.initialTurn}),
     ...(applied.pod === undefined ? {} : {pod: applied.pod}),
+    ...(applied.failed === undefined ? {} : queueOf(seen.session.status ?? {})),
   };
   return applied.refused === undefined ? made : refusedStatus(seen, made, applied.refused);
+}
+
+/** The queue as it stood: what was decided about it is decided anew, so that no turn is counted twice or left out. */
+function queueOf({activeTurn, admitted, lastSequence, queued, turns}: SessionStatus): SessionStatus {
+  return {activeTurn, admitted, lastSequence, queued, turns};
 }
 
 function refusedStatus(seen: SessionSeen, made: SessionStatus, refused: Refused): SessionStatus {

@@ -29,6 +29,8 @@ export interface Applied {
   pod?: {name: string; uid: string};
   /** The API server, or a policy of it, did not take the pod or the volume. */
   refused?: Refused;
+  /** A step of the queue could not be done now: the queue stays as it was, and everything is tried again. */
+  failed?: {error: unknown};
   /** Nothing more can be done now; look again after this time. */
   againMs?: number;
 }

@@ -104,8 +104,13 @@ function queuedRefusal(turn: TurnObject, seen: AdmissionSeen): Refusal | undefin
   return undefined;
 }
 
+/** UID of the Session that a turn was made for, where it is recorded: at admission, or by who made it as owner. */
+export function recordedSession({metadata, status}: TurnObject): string | undefined {
+  return status?.sessionUID ?? metadata.ownerReferences?.find((o) => o.kind === 'Session')?.uid;
+}
+
 function arrivalRefusal(turn: TurnObject, seen: AdmissionSeen, waiting: number): Refusal | undefined {
-  const recorded = turn.status?.sessionUID;
+  const recorded = recordedSession(turn);
   if (recorded !== undefined && recorded !== seen.sessionUid) {
     const message = `made for an earlier Session named ${turn.spec.session} (UID ${recorded}); create the turn again`;
     return {turn, code: 'session_replaced', message};

@@ -9,7 +9,7 @@ import type {TurnEnd} from './status.ts';
 export function endRecord(session: SessionObject, turn: TurnObject, end: TurnEnd): Append {
   return {
     namespace: session.metadata.namespace ?? '',
-    session: {name: session.metadata.name, uid: turn.status?.sessionUID ?? session.metadata.uid},
+    session: {name: session.metadata.name, uid: turn.status?.sessionUID ?? end.sessionUid},
     source: `turn/${turn.metadata.uid}`,
     epoch: 0,
     from: 1,

@@ -7,6 +7,7 @@ import {endConditions, turnConditions} from './conditions.ts';
 import {beyondHistory} from './history.ts';
 import {inputBytes, inputParts, withoutBody} from './input.ts';
 import {inOrder} from './order.ts';
+import {observedEnd} from './status.ts';
 
 const seen = (over: Partial<AdmissionSeen>): AdmissionSeen => ({
   sessionUid: SESSION_UID,
@@ -25,6 +26,12 @@ const at = (name: string, seconds: number, more: Partial<Parameters<typeof turn>
   return {...made, metadata: {...made.metadata, creationTimestamp: ago(seconds)}};
 };
 const entry = (name: string, sequence: number) => ({name, uid: `uid-${name}`, sequence});
+
+const ownedBy = (uid: string) => {
+  const made = turn('x');
+  const owner = {apiVersion: 'carrel.dev/v1alpha1', kind: 'Session', name: 'one', uid};
+  return {...made, metadata: {...made.metadata, ownerReferences: [owner]}};
+};
 
 describe('admission', () => {
   it('numbers turns in the order in which they were made; numbers are never used again', () => {
@@ -48,6 +55,7 @@ describe('admission', () => {
       'input_too_large',
     ],
     ['it was made for another session', {turns: [turn('x', {sessionUID: 'other'})]}, 'session_replaced'],
+    ['an earlier session owns it', {turns: [ownedBy('other')]}, 'session_replaced'],
   ] as const)('refuses a turn when %s', (_when, over, code) => {
     const turns = [
       ...over.turns,
@@ -202,5 +210,35 @@ describe('conditions', () => {
     expect(list.map((c) => [c.type, c.status])).toEqual(expected);
     if (phase === 'Queued' || phase === 'Running') expect(endConditions({phase})).toEqual([]);
     else expect(endConditions({phase, finishedAt: ago(0)}).map((c) => [c.type, c.status])).toEqual(expected);
+  });
+});
+
+describe('a turn that is edited after its end', () => {
+  const ended = turn('one', {
+    phase: 'Completed',
+    observedGeneration: 1,
+    conditions: [
+      {
+        type: 'Ready',
+        status: 'True',
+        reason: 'Completed',
+        message: '',
+        lastTransitionTime: ago(9),
+        observedGeneration: 1,
+      },
+    ],
+  });
+
+  it('is observed, so that `kubectl wait` goes on believing the end; nothing else changes', () => {
+    const late = {...ended, metadata: {...ended.metadata, generation: 2}};
+    expect(observedEnd(late)).toMatchObject({
+      phase: 'Completed',
+      observedGeneration: 2,
+      conditions: [{type: 'Ready', lastTransitionTime: ago(9), observedGeneration: 2}],
+    });
+  });
+
+  it('one that is not edited costs no write', () => {
+    expect(observedEnd(ended)).toBeUndefined();
   });
 });

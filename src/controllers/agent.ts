@@ -1,19 +1,27 @@
+import type {ServiceAccount} from '../api/kube-core.ts';
+import type {KubeObject} from '../api/kube-object.ts';
 import {LABEL_AGENT} from '../api/meta.ts';
 import type {ReleasePods} from '../domain/agent/isolation.ts';
 import {planAgent} from '../domain/agent/plan.ts';
 import {revisionData, revisionName, type UidRange} from '../domain/agent/revision.ts';
-import {ControllerRevisions} from '../kube/builtin.ts';
+import {ControllerRevisions, NetworkPolicies, ServiceAccounts} from '../kube/builtin.ts';
 import {defineController, watch} from '../kube/controller.ts';
 import {isApiError} from '../kube/errors.ts';
 import {Agents} from '../kube/kinds.ts';
-import type {ControllerDefinition} from '../kube/ports.ts';
+import type {ControllerDefinition, Key} from '../kube/ports.ts';
 import {writeStatus} from '../kube/status.ts';
 import {ensureAgentShared} from './agent-shared.ts';
+import {askedFor, wakeOn} from './wake.ts';
 
 /** What the Agent controller needs to know of the installation. */
 export interface AgentControllerSettings {
   range: UidRange;
   release: ReleasePods;
+}
+
+function agentOf({metadata}: KubeObject): Key[] {
+  const name = metadata.labels?.[LABEL_AGENT];
+  return name === undefined ? [] : [{namespace: metadata.namespace ?? '', name}];
 }
 
 /** Publishes Agents: an immutable revision for each valid spec, and the objects that isolate its pods. */
@@ -22,12 +30,13 @@ export function agentController({range, release}: AgentControllerSettings): Cont
     name: 'agent',
     resource: Agents,
     watches: [
-      watch({
-        resource: ControllerRevisions,
-        enqueue: (revision) => {
-          const name = revision.metadata.labels?.[LABEL_AGENT];
-          return name === undefined ? [] : [{namespace: revision.metadata.namespace ?? '', name}];
-        },
+      watch({resource: ControllerRevisions, enqueue: agentOf}),
+      // Somebody who deletes or opens the policy of running pods finds it back at once, not at the next resync.
+      wakeOn({resource: NetworkPolicies, changed: askedFor, keys: agentOf}),
+      wakeOn<ServiceAccount>({
+        resource: ServiceAccounts,
+        changed: (old, now) => old.automountServiceAccountToken !== now.automountServiceAccountToken,
+        keys: agentOf,
       }),
     ],
     async reconcile({object: agent, read, write, events, now}) {

@@ -43,14 +43,25 @@ function whereItStands({metadata, status}: SessionObject): string {
   return [metadata.uid, status?.pod?.uid, taking ? status?.phase : '', metadata.deletionTimestamp].join(' ');
 }
 
+/** The Session of that name, if it is the one that asked. */
+function asker({metadata}: QuestionObject, named: SessionObject | undefined): SessionObject | undefined {
+  const owner = metadata.ownerReferences?.find((o) => o.kind === 'Session');
+  return owner === undefined || owner.uid === named?.metadata.uid ? named : undefined;
+}
+
 async function reconcileQuestion(input: ReconcileInput<QuestionObject>): Promise<Outcome> {
   const {object: question, read, write, now, events} = input;
-  const {namespace, ownerReferences} = question.metadata;
-  const named = read.of(Sessions).get({namespace, name: question.spec.session});
-  const owner = ownerReferences?.find((o) => o.kind === 'Session');
-  const session = owner === undefined || owner.uid === named?.metadata.uid ? named : undefined;
-  const turn = read.of(Turns).get({namespace, name: question.spec.turn});
-  const plan = planQuestion({question, session, turn, now});
+  const {namespace} = question.metadata;
+  const sessionRef = {namespace, name: question.spec.session};
+  const turnRef = {namespace, name: question.spec.turn};
+  const [cachedSession, cachedTurn] = [read.of(Sessions).get(sessionRef), read.of(Turns).get(turnRef)];
+  let plan = planQuestion({question, session: asker(question, cachedSession), turn: cachedTurn, now});
+  // Neither can be taken back, and the caches of the other kinds may be behind the one of Questions.
+  const withdrawn = plan.status.phase === 'Withdrawn' && question.status?.phase !== 'Withdrawn';
+  if (withdrawn || plan.create !== undefined) {
+    const [session, turn] = await Promise.all([write.find(Sessions, sessionRef), write.find(Turns, turnRef)]);
+    plan = planQuestion({question, session: asker(question, session), turn, now});
+  }
   if (plan.create !== undefined) {
     await write.create(Turns, plan.create).catch((error: unknown) => {
       if (!isApiError(error, 'AlreadyExists', 'NamespaceTerminating')) throw error;

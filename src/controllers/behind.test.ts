@@ -1,0 +1,98 @@
+import {afterEach, beforeEach, describe, expect, it} from 'vitest';
+import {
+  AGENT_IMAGE,
+  ClusterAddresses,
+  type ControllerFixture,
+  sessionSpec,
+  startControllers,
+} from '../../test/support/controller-fixture.ts';
+import {type FakeApi, startFakeApi} from '../../test/support/fake-api.ts';
+import {revisionData} from '../../test/support/session-objects.ts';
+import {NetworkPolicies, Pods} from '../kube/builtin.ts';
+import {Agents, Questions, Sessions, Turns} from '../kube/kinds.ts';
+
+const namespace = 'team';
+let api: FakeApi;
+let run: ControllerFixture;
+
+beforeEach(async () => {
+  api = await startFakeApi();
+  for (const [name, clusterIP] of [
+    ['carrel-gateway', '10.0.0.1'],
+    ['carrel-egress', '10.0.0.2'],
+  ] as const) {
+    api.put(ClusterAddresses, {metadata: {name, namespace}, spec: {clusterIP}});
+  }
+  const spec = {...revisionData().spec, image: AGENT_IMAGE};
+  api.put(Agents, {metadata: {name: 'scribe', namespace, generation: 1}, spec});
+  run = await startControllers({connection: api.connection, namespace});
+});
+afterEach(async () => {
+  await run.stop();
+  await api.close();
+});
+
+/** A session whose turn runs; from then on the cache of Sessions learns nothing, and a second attempt happens elsewhere. */
+async function secondAttemptUnseen(): Promise<{uid: string; podUID: string}> {
+  api.put(Sessions, {metadata: {name: 'one', namespace, generation: 1}, spec: sessionSpec({prompt: 'hello'})});
+  await run.until('pod', async () => (await run.session('one')).status?.pod);
+  await run.report('one');
+  await run.until('turn', async () => (await run.session('one')).status?.activeTurn);
+  await run.settled();
+  api.fault = (request) =>
+    request.path.endsWith('/sessions') && request.query.get('watch') !== null ? 'hang' : undefined;
+  api.endWatches('break');
+  const live = await run.session('one');
+  const first = live.status?.pod ?? {name: '', uid: ''};
+  const second = {name: first.name.replace(/1$/, '2'), uid: 'second-pod'};
+  api.put(Sessions, {...live, status: {...live.status, attempt: 2, pod: second}});
+  const pod = await run.client.get(Pods, {namespace, name: first.name});
+  api.put(Pods, {...pod, metadata: {...pod.metadata, ...second}});
+  return {uid: live.metadata.uid, podUID: second.uid};
+}
+
+const seesMore = async () =>
+  run.log.lines.some((l) => JSON.stringify(l.fields).includes('has changed since it was read')) ? true : undefined;
+
+describe('a cache of Sessions that is behind the others, as a new leader may have it', () => {
+  it('R-A does not take the present pod for a stray', async () => {
+    const {podUID} = await secondAttemptUnseen();
+    await run.until('a look at the newest Session', seesMore);
+    expect(api.list(Pods).map((p) => p.metadata.uid)).toContain(podUID);
+  });
+
+  it('ends no turn that runs in a pod which only the API server knows', async () => {
+    const {uid, podUID} = await secondAttemptUnseen();
+    const status = {phase: 'Running' as const, sessionUID: uid, podUID, sequence: 2};
+    const spec = {session: 'one', input: [{text: 'more'}], delivery: 'Queue' as const};
+    api.put(Turns, {metadata: {name: 'second', namespace, generation: 1}, spec, status});
+    await run.until('a look at the newest Session', seesMore);
+    expect((await run.turn('second')).status?.phase).toBe('Running');
+    expect(run.archived).toEqual([]);
+  });
+
+  it('withdraws no question of a pod which only the API server knows', async () => {
+    const {uid, podUID} = await secondAttemptUnseen();
+    const status = {phase: 'Running' as const, sessionUID: uid, podUID, sequence: 2};
+    const spec = {session: 'one', input: [{text: 'more'}], delivery: 'Queue' as const};
+    api.put(Turns, {metadata: {name: 'second', namespace, generation: 1}, spec, status});
+    const asked = {session: 'one', turn: 'second', kind: 'Permission' as const, text: 'Write?', to: 'Owner' as const};
+    api.put(Questions, {metadata: {name: 'q', namespace, generation: 1}, spec: asked});
+    const phase = await run.until('judged', async () => api.get(Questions, {namespace, name: 'q'})?.status?.phase);
+    expect(phase).toBe('Open');
+  });
+});
+
+describe('isolation objects', () => {
+  it('a NetworkPolicy that somebody deletes or opens comes back at once', async () => {
+    const policy = async () => api.list(NetworkPolicies)[0];
+    const {metadata, spec} = await run.until('made', policy);
+    await run.settled();
+    api.drop(NetworkPolicies, {namespace, name: metadata.name});
+    const again = await run.until('made again', policy);
+    expect(again.spec).toEqual(spec);
+    await run.settled();
+    api.put(NetworkPolicies, {...again, metadata: {...again.metadata, generation: 2}, spec: {...spec, egress: []}});
+    await run.until('closed again', async () => (((await policy())?.spec.egress?.length ?? 0) > 0 ? true : undefined));
+  });
+});

@@ -23,10 +23,22 @@ export interface EventParts {
 /**
  * Take a batch: archive first, then change objects. Everything may be repeated, so a batch whose acknowledgement was lost
  * is carried out again as a whole and changes nothing twice. Throws ArchiveError or ApiError when it has to be sent again.
+ * That an agent lives is told before: else every start would run into its limit while the archive is away.
  */
 export async function takeBatch(parts: EventParts, bound: Bound, batch: EventBatch, now: Date): Promise<Appended> {
   const {session, pod} = bound;
   const context = {now: now.toISOString(), sequenceOf: (uid: string) => sequenceOf(parts, bound, uid)};
+  const settle = async (event: RunnerEvent): Promise<void> => {
+    const result = await apply(parts, bound, {event, epoch: batch.epoch, now});
+    parts.count(event.type, result.kind === 'dropped' ? result.reason : undefined);
+    if (result.kind === 'applied') return;
+    const {name, namespace} = session.metadata;
+    parts.log.warn({session: name, namespace, pod: pod.uid, event: event.type, reason: result.reason}, 'event dropped');
+  };
+  // Reports are level-triggered: of several, the last one is the truth.
+  const report = batch.events.findLast((event) => event.type === 'report');
+  const alive = report?.state === 'Starting' || report?.state === 'Ready';
+  if (report !== undefined && alive) await settle(report);
   const acked = await parts.archive.append({
     namespace: session.metadata.namespace ?? '',
     session: {name: session.metadata.name, uid: session.metadata.uid},
@@ -35,15 +47,8 @@ export async function takeBatch(parts: EventParts, bound: Bound, batch: EventBat
     from: batch.from,
     records: recordsOf(batch.events, context),
   });
-  const lastReport = batch.events.findLast((event) => event.type === 'report');
   for (const event of batch.events) {
-    // Reports are level-triggered: of several, the last one is the truth.
-    if (event.type === 'report' && event !== lastReport) continue;
-    const result = await apply(parts, bound, {event, epoch: batch.epoch, now});
-    parts.count(event.type, result.kind === 'dropped' ? result.reason : undefined);
-    if (result.kind === 'applied') continue;
-    const {name, namespace} = session.metadata;
-    parts.log.warn({session: name, namespace, pod: pod.uid, event: event.type, reason: result.reason}, 'event dropped');
+    if (event.type !== 'report' || (event === report && !alive)) await settle(event);
   }
   return acked;
 }

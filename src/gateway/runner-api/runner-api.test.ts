@@ -259,6 +259,19 @@ describe('events of a runner', () => {
     expect(bench.api.get(Turns, ref('t1'))?.status?.phase).toBe('Completed');
   });
 
+  it('a start does not wait for the archive, its end does', async () => {
+    await start();
+    bench.archiveError = new ArchiveError('Unavailable', 'away');
+    const state = () => bench.api.get(Sessions, ref('one'))?.status?.runner?.state;
+    expect((await post([record('a'), {type: 'report', state: 'Ready'}])).status).toBe(503);
+    expect(state()).toBe('Ready');
+    expect((await post([record('a'), {type: 'report', state: 'Failed', reason: 'X'}])).status).toBe(503);
+    expect(state()).toBe('Ready');
+    bench.archiveError = undefined;
+    expect((await post([record('a'), {type: 'report', state: 'Failed', reason: 'X'}])).status).toBe(200);
+    expect(state()).toBe('Failed');
+  });
+
   it('finishes the patch of a batch that was archived when the API server failed', async () => {
     await start();
     bench.api.fault = ({method}) => (method === 'PATCH' ? {status: 400, body: {}} : undefined);

@@ -14,7 +14,7 @@ beforeAll(async () => {
   await place.agent('mute', {workspace, groups: ['sessions']});
   await place.agent('looker', {workspace, groups: ['sessions_readonly']});
   await place.session('stranger', {agent: 'modest', prompt: 'say I am a stranger'});
-  await place.session('me', {agent: 'modest', prompt: 'tools\ntool get_session {}', title: 'Before'});
+  await place.session('me', {agent: 'modest', prompt: 'tool get_session {}\ntools', title: 'Before'});
   await place.session('boss', {agent: 'lead', prompt: 'tools'});
   await place.session('silent', {agent: 'mute', prompt: 'tools'});
   await place.session('eyes', {agent: 'looker', prompt: 'tools'});
@@ -59,16 +59,16 @@ const failure = async (session: string, n: number): Promise<string> => {
 
 describe('the tools that an agent sees on its loopback', () => {
   it.each([
-    ['me', 'tools: action_session, ask_user, get_session'],
+    ['me', ['action_session', 'ask_user', 'get_session']],
     [
       'boss',
-      'tools: action_session, ask_user, get_session, get_transcript_archive, quick_search_sessions, start_session',
+      ['action_session', 'ask_user', 'get_session', 'get_transcript_archive', 'quick_search_sessions', 'start_session'],
     ],
-    ['silent', 'tools: action_session, get_session, get_transcript_archive, quick_search_sessions, start_session'],
-    ['eyes', 'tools: get_session, get_transcript_archive, quick_search_sessions'],
+    ['silent', ['action_session', 'get_session', 'get_transcript_archive', 'quick_search_sessions', 'start_session']],
+    ['eyes', ['get_session', 'get_transcript_archive', 'quick_search_sessions']],
   ])('%s has those of its groups', async (session, tools) => {
-    const first = (await said(session, 1)).split('\n')[0] ?? '';
-    expect(first.replace('tools: ', '').split(', ').sort()).toEqual(tools.replace('tools: ', '').split(', '));
+    const listed = /^tools: (.*)$/m.exec(await said(session, 1))?.[1] ?? '';
+    expect(listed.split(', ').sort()).toEqual(tools);
   });
 
   it('Z-058 it sees itself without naming itself', async () => {

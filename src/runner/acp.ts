@@ -39,8 +39,31 @@ export type AcpEvents = {
 /** The agent's MCP servers: ours alone. */
 export type McpServers = acp.McpServer[];
 
+// The library hands answers on as they came. What is of no use to a start is left out, what it needs is refused.
+const Greeting = z.looseObject({
+  protocolVersion: z.number(),
+  agentInfo: z.looseObject({name: z.string(), version: z.string()}).optional().catch(undefined),
+  agentCapabilities: z
+    .looseObject({
+      loadSession: z.boolean().optional().catch(undefined),
+      mcpCapabilities: z
+        .looseObject({http: z.boolean().optional().catch(undefined)})
+        .optional()
+        .catch(undefined),
+      sessionCapabilities: z.record(z.string(), z.unknown()).optional().catch(undefined),
+    })
+    .optional()
+    .catch(undefined),
+  authMethods: z
+    .array(z.looseObject({id: z.string()}))
+    .optional()
+    .catch(undefined),
+});
+/** The id goes into the state file and into the Session. */
+const Opened = z.looseObject({sessionId: z.string().min(1).max(512)});
+const Stopped = z.looseObject({stopReason: z.string()});
 /** What the agent answered to `initialize`. */
-export type Greeting = acp.InitializeResponse;
+export type Greeting = z.infer<typeof Greeting>;
 
 /** An error that the agent answered with. */
 export type AgentError = {code: number; message: string};
@@ -48,6 +71,14 @@ export type AgentError = {code: number; message: string};
 /** Code and message of an error that the agent answered with; nothing for any other error. */
 export function agentError(error: unknown): AgentError | undefined {
   return error instanceof acp.RequestError ? {code: error.code, message: error.message} : undefined;
+}
+
+/** The answer in the shape that is needed; another one counts as an error that the agent answered with. */
+function answerOf<T>(method: string, schema: z.ZodType<T>, answer: unknown): T {
+  const parsed = schema.safeParse(answer);
+  if (parsed.success) return parsed.data;
+  const where = parsed.error.issues[0]?.path.join('.') || 'result';
+  throw new acp.RequestError(-32_603, `its answer to ${method} is not one of ACP: ${where}`);
 }
 
 /** ACP v1 over the standard streams of one process; the only importer of the ACP library. */
@@ -78,12 +109,13 @@ export class AcpConnection {
   }
 
   /** No `fs` and no `terminal`: every agent then uses its own tools in its own container. */
-  initialize(): Promise<Greeting> {
-    return this.connection.agent.request('initialize', {
+  async initialize(): Promise<Greeting> {
+    const answer = await this.connection.agent.request('initialize', {
       protocolVersion: acp.PROTOCOL_VERSION,
       clientInfo: {name: 'carrel', version: '0.1.0'},
       clientCapabilities: {elicitation: {form: {}}, session: {notices: {}, compaction: {}}},
     });
+    return answerOf('initialize', Greeting, answer);
   }
 
   async authenticate(methodId: string): Promise<void> {
@@ -91,7 +123,8 @@ export class AcpConnection {
   }
 
   async create(cwd: string, mcpServers: McpServers): Promise<string> {
-    return (await this.connection.agent.request('session/new', {cwd, mcpServers})).sessionId;
+    const answer = await this.connection.agent.request('session/new', {cwd, mcpServers});
+    return answerOf('session/new', Opened, answer).sessionId;
   }
 
   async resume(sessionId: string, cwd: string, mcpServers: McpServers): Promise<void> {
@@ -109,7 +142,8 @@ export class AcpConnection {
   /** The stop reason of the turn, as the agent said it. */
   async prompt(sessionId: string, blocks: readonly string[]): Promise<string> {
     const prompt = blocks.map((text): acp.ContentBlock => ({type: 'text', text}));
-    return (await this.connection.agent.request('session/prompt', {sessionId, prompt})).stopReason;
+    const answer = await this.connection.agent.request('session/prompt', {sessionId, prompt});
+    return answerOf('session/prompt', Stopped, answer).stopReason;
   }
 
   async cancel(sessionId: string): Promise<void> {

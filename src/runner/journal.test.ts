@@ -1,4 +1,4 @@
-import {appendFileSync, mkdtempSync, readdirSync, rmSync, statSync} from 'node:fs';
+import {appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {afterEach, beforeEach, expect, test} from 'vitest';
@@ -74,4 +74,21 @@ test('sizes are those on the wire, not those in memory', () => {
   const journal = new Journal(folder, 1);
   for (let n = 0; n < 10; n += 1) journal.append(note('語'.repeat(60_000)));
   expect(Buffer.byteLength(JSON.stringify(journal.batch()))).toBeLessThan(1_000_000);
+});
+
+test('a burst leaves room in the volume for the state, loses nothing, and is on disk again once the gateway took it', () => {
+  const journal = new Journal(folder, 1);
+  for (let i = 0; i < 200; i += 1) journal.append(note(`${i} ${'x'.repeat(100_000)}`));
+  const used = () => readdirSync(folder).reduce((sum, name) => sum + statSync(path.join(folder, name)).size, 0);
+  let sent = 0;
+  for (let batch = journal.batch(); batch !== undefined; batch = journal.batch()) {
+    expect(used()).toBeLessThan(13 * 1_048_576);
+    expect(batch.from).toBe(sent + 1);
+    sent += batch.events.length;
+    journal.acknowledge(batch.epoch, sent);
+  }
+  expect(sent).toBe(200);
+  journal.append(note('after'));
+  const last = readFileSync(path.join(folder, 'events-1.ndjson'), 'utf8').trimEnd().split('\n').at(-1);
+  expect(JSON.parse(last ?? '')).toEqual({n: 201, event: note('after')});
 });

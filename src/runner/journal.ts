@@ -11,8 +11,10 @@ const ROOM = 4_194_304;
 /** Events of one epoch that wait. */
 export type Batch = {epoch: number; from: number; events: RunnerEvent[]};
 
-/** Bytes of stored events that a file may still hold. */
+/** Bytes of stored events that a file may still hold, and of waiting ones up to which it is written anew. */
 const STALE = 2_097_152;
+/** Bytes of all files: what comes in one burst beyond it is kept in memory only, for the volume holds the state too. */
+const MAX_FILES = 10_485_760;
 
 type Entry = {n: number; event: RunnerEvent; bytes: number};
 type Epoch = {epoch: number; entries: Entry[]};
@@ -29,6 +31,8 @@ export class Journal {
   private waiting = 0;
   private file: number;
   private written = 0;
+  /** Bytes of the files of earlier epochs. */
+  private earlier = 0;
   private wake: (() => void)[] = [];
 
   constructor(folder: string, epoch: number) {
@@ -37,6 +41,7 @@ export class Journal {
     this.present = {epoch, entries: []};
     this.epochs.push(this.present);
     this.waiting = this.epochs.flatMap((e) => e.entries).reduce((sum, entry) => sum + entry.bytes, 0);
+    this.earlier = this.waiting;
     this.file = openSync(this.path(epoch), 'a', 0o600);
   }
 
@@ -95,10 +100,11 @@ export class Journal {
       if (of.entries.length > 0) return;
       rmSync(this.path(of.epoch), {force: true});
       this.epochs.splice(this.epochs.indexOf(of), 1);
+      if (this.epochs.length === 1) this.earlier = 0;
       return;
     }
     const kept = of.entries.reduce((sum, entry) => sum + entry.bytes, 0);
-    if (this.written - kept < STALE) return;
+    if (this.written - kept < STALE || kept > STALE) return;
     const path = this.path(of.epoch);
     writeFileSync(`${path}.new`, of.entries.map(lineOf).join(''), {mode: 0o600});
     renameSync(`${path}.new`, path);
@@ -110,6 +116,10 @@ export class Journal {
   // A full volume must not end the runner: the event is still sent from memory, and the file is written anew once the
   // gateway has taken some.
   private write(line: Buffer): void {
+    if (this.earlier + this.written + line.length > MAX_FILES) {
+      this.written = Number.POSITIVE_INFINITY;
+      return;
+    }
     try {
       if (writeSync(this.file, line) === line.length) this.written += line.length;
       else this.written = Number.POSITIVE_INFINITY;

@@ -1,3 +1,4 @@
+import {isDeepStrictEqual} from 'node:util';
 import type {KubeObject, ObjectRef} from '../api/kube-object.ts';
 import {type SessionObject, Turn} from '../api/v1alpha1/index.ts';
 import {conditionEvents} from '../domain/condition-events.ts';
@@ -48,12 +49,15 @@ export async function applySteps(steps: readonly Step[], context: StepContext): 
   return applied;
 }
 
-/** Throws `Conflict` unless the Session that was decided about is the newest: a new leader's cache may be minutes behind. */
+/**
+ * Throws `Conflict` unless the status that was decided from is the newest: a new leader's cache may be minutes behind. Only
+ * what controllers write counts: an agent that edits its Session without end must not hold up the end of its pod.
+ */
 async function confirmNewest({input, seen}: StepContext): Promise<void> {
-  const {namespace, name, uid, resourceVersion} = seen.session.metadata;
-  const newest = (await input.write.find(Sessions, {namespace, name}))?.metadata;
-  if (newest?.uid === uid && newest.resourceVersion === resourceVersion) return;
-  const message = `Session ${name} has changed since it was read`;
+  const {namespace, name, uid} = seen.session.metadata;
+  const newest = await input.write.find(Sessions, {namespace, name});
+  if (newest?.metadata.uid === uid && isDeepStrictEqual(ownPart(newest), ownPart(seen.session))) return;
+  const message = `the status of Session ${name} has changed since it was read`;
   throw new ApiError({
     kind: 'Conflict',
     status: 0,
@@ -62,6 +66,11 @@ async function confirmNewest({input, seen}: StepContext): Promise<void> {
     causes: [],
     request: 'GET sessions.carrel.dev',
   });
+}
+
+function ownPart({status}: SessionObject): object {
+  const {runner: _gateways, ...own} = status ?? {};
+  return own;
 }
 
 async function applyStep(step: Step, context: StepContext): Promise<Applied> {

@@ -16,13 +16,17 @@ function closed(life: LifeSeen): Life | undefined {
   return {...kept(life, 'Closed'), steps: [...deletePod(seen), ...over.steps], outcome: over.outcome};
 }
 
+const REASONS = ['Cancelled', 'Closed', 'Idle'] as const;
+
 /** Closed ends after the running turn, Cancelled at once; an idle limit of the Agent closes too. */
 function closing(life: LifeSeen): Life | undefined {
   const {seen, queue, status} = life;
   const {desired} = seen.session.spec;
   const asked = desired === 'Closed' || desired === 'Cancelled';
   if (!asked && status.phase !== 'Closing' && !idleForTooLong(life)) return undefined;
-  const stoppedReason = desired === 'Cancelled' ? 'Cancelled' : asked ? 'Closed' : 'Idle';
+  // Who takes the wish back while the Session closes changes nothing, the reason neither.
+  const begun = REASONS.find((r) => status.phase === 'Closing' && r === status.stoppedReason);
+  const stoppedReason = desired === 'Cancelled' ? 'Cancelled' : asked ? 'Closed' : (begun ?? 'Idle');
   if (seen.pod.kind !== 'Present') return closedNow(life, stoppedReason);
   // A turn in a pod that ended, evicted for one, never ends by itself: with the pod it ends as unknown.
   const waits = queue.active !== undefined && desired !== 'Cancelled' && podEnd(seen.pod.pod) === undefined;
@@ -39,7 +43,7 @@ function closing(life: LifeSeen): Life | undefined {
   };
 }
 
-function closedNow(life: LifeSeen, stoppedReason: 'Cancelled' | 'Closed' | 'Idle'): Life {
+function closedNow(life: LifeSeen, stoppedReason: (typeof REASONS)[number]): Life {
   const {seen, status} = life;
   const reason = stoppedReason === 'Cancelled' ? 'Cancelled' : 'Closed';
   const message = {

@@ -12,7 +12,7 @@ import {startState} from './start.ts';
 import {happenedSince, type LifeStep, stepsWithin, withStep} from './timeline.ts';
 
 /** How a Session with a pod stands. */
-export const WITH_POD: readonly LifeRule[] = [mutated, going, unreachable, ended, refused, starting, up];
+export const WITH_POD: readonly LifeRule[] = [mutated, unreachable, going, ended, refused, starting, up];
 
 function podOf({seen}: LifeSeen): Pod | undefined {
   return seen.pod.kind === 'Present' ? seen.pod.pod : undefined;

@@ -607,6 +607,19 @@ const CASES: Record<string, Case> = {
     steps: ['DeletePod', 'EndTurn'],
     status: {activeTurn: undefined},
   },
+  'shall not close any more while it closes: it closes all the same, and says why': {
+    seen: seenWithPod({phase: 'Closing', stoppedReason: 'Cancelled', pod: undefined}, {pod: gone}, {desired: 'Active'}),
+    phase: 'Closed',
+    ready: 'Cancelled',
+    status: {stoppedReason: 'Cancelled'},
+  },
+  'its pod was deleted and the node does not answer: the next step is told': {
+    seen: seenWithPod(works, {pod: going, node: 'Unreachable', turns: [turn('first', running)]}),
+    phase: 'Running',
+    ready: 'NodeUnreachable',
+    conditions: ['NodeUnreachable', 'Ready', 'Reconciling'],
+    steps: [],
+  },
   'shall be cancelled while a turn runs': {
     seen: seenWithPod(works, {turns: [turn('first', running)]}, {desired: 'Cancelled'}),
     phase: 'Closing',

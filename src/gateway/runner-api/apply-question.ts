@@ -35,8 +35,10 @@ export async function applyQuestion(
     return APPLIED;
   } catch (error) {
     if (isApiError(error, 'NamespaceTerminating', 'NamespaceNotFound')) return dropped('namespace_gone');
-    if (!isApiError(error, 'AlreadyExists', 'Terminating', 'Unavailable', 'Invalid')) throw error;
-    if (isApiError(error, 'Invalid')) return dropped('invalid');
+    // Sent again, it would hold up every later event, the end of the turn too; the agent's request ends at its own time limit.
+    if (isApiError(error, 'Invalid', 'TooLarge')) return dropped('invalid');
+    if (isApiError(error, 'QuotaExceeded', 'PolicyDenied')) return dropped('refused');
+    if (!isApiError(error, 'AlreadyExists', 'Terminating', 'Unavailable')) throw error;
     const found = await client.find(Questions, {namespace: session.metadata.namespace, name: manifest.metadata.name});
     if (found === undefined) throw error;
     return isOurs(found, session) && found.spec.requestId === asked.requestId ? APPLIED : dropped('name_taken');

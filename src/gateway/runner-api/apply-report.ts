@@ -37,6 +37,8 @@ export async function applyReport(
       return APPLIED;
     } catch (error) {
       if (isApiError(error, 'NotFound', 'NamespaceNotFound')) return dropped('session_gone');
+      // It breaks the schema and will for ever: sent again and again, it would hold up every later event, the end of the turn too.
+      if (isApiError(error, 'Invalid')) return dropped('invalid');
       if (!isApiError(error, 'TestFailed') || attempt >= TRIES) throw error;
     }
   }

@@ -27,6 +27,25 @@ describe('the name answerer', () => {
     await expect(resolver.resolve6('secret-name.example')).rejects.toMatchObject({code: 'ENOTFOUND'});
   });
 
+  it('cuts a client that asks over TCP without end and reads no answer', async () => {
+    const socket = connect(answerer?.port ?? 0, '127.0.0.1');
+    socket.pause();
+    socket.on('error', () => {});
+    const label = Buffer.concat([Buffer.from([60]), Buffer.alloc(60, 'a')]);
+    const long = Buffer.concat([QUERY.subarray(0, 12), label, label, label, label, QUERY.subarray(-5)]);
+    const framed = Buffer.concat([Buffer.from([long.length >> 8, long.length & 255]), long]);
+    const flood = Buffer.concat(Array.from({length: 500}, () => framed));
+    // Resolves when no more can be written: a connection that stays open and takes everything never ends this.
+    await new Promise<void>((resolve) => {
+      const more = (error?: Error | null): void => {
+        if (error) resolve();
+        else socket.write(flood, more);
+      };
+      more();
+    });
+    expect(socket.bytesRead).toBe(0);
+  });
+
   it('answers over TCP too, two queries on one connection', async () => {
     const socket = connect(answerer?.port ?? 0, '127.0.0.1');
     const framed = Buffer.concat([Buffer.from([0, QUERY.length]), QUERY]);

@@ -8,6 +8,8 @@ const NAME_ERROR = 3;
 const MAX_QUERY = 512;
 /** Milliseconds a TCP client may stay silent. */
 const IDLE_TIMEOUT = 5_000;
+/** Bytes of answers that a TCP client may leave unread. */
+const MAX_UNREAD = 65_536;
 
 /** Makes the answer "no such name" to a query; undefined for what is none. */
 export function answerNoSuchName(query: Buffer): Buffer | undefined {
@@ -93,6 +95,7 @@ async function bindTcp(port: number): Promise<Server> {
         const size = Buffer.alloc(2);
         size.writeUInt16BE(answer.length);
         socket.write(Buffer.concat([size, answer]));
+        if (socket.writableLength > MAX_UNREAD) return void socket.destroy();
       }
     });
   });

@@ -1,5 +1,6 @@
 import {once} from 'node:events';
 import {createServer, type IncomingMessage, type Server, type ServerResponse} from 'node:http';
+import {connect} from 'node:net';
 import {afterEach, beforeEach, describe, expect, it, vi} from 'vitest';
 import {ATTEMPT_KEY, startTestLoopback, type TestLoopback} from '../../../test/support/loopback.ts';
 import {sendRaw} from '../../../test/support/raw-http.ts';
@@ -177,6 +178,17 @@ describe('an attack on the MCP endpoint', () => {
     const reply = await sendRaw(test.port, `${method} /mcp HTTP/1.1\r\n${text}\r\n${method === 'POST' ? '{}' : ''}`);
     expect(reply.status).toBe(status);
     expect(seen).toEqual([]);
+  });
+
+  it('of many large bodies at once is refused before they fill the memory, and small calls come back after it', async () => {
+    const head = (length: number) =>
+      `POST /mcp HTTP/1.1\r\nhost: 127.0.0.1:${test.port}\r\nauthorization: Bearer ${ATTEMPT_KEY}\r\ncontent-length: ${length}\r\n\r\n`;
+    const held = Array.from({length: 16}, () => connect(test.port, '127.0.0.1').on('error', () => {}));
+    for (const socket of held) socket.write(head(1 << 20));
+    await vi.waitFor(async () => expect((await sendRaw(test.port, `${head(1 << 20)}`)).status).toBe(429));
+    expect(seen).toEqual([]);
+    for (const socket of held) socket.destroy();
+    await vi.waitFor(async () => expect((await call('tools/list')).status).toBe(200));
   });
 
   it.each(['/mcp/', '/mcp?namespace=other', '/mcp/other', '/', '/runner/v1/desired'])(

@@ -9,6 +9,8 @@ import type {LoopbackOptions} from './ports.ts';
 
 /** Largest MCP body, as at the gateway. */
 const MAX_BODY = 1 << 20;
+/** All bodies in memory together: the runner lives in a small container, and calls may wait for minutes. */
+const MAX_BUFFERED = 16 << 20;
 /** Milliseconds without a byte from the gateway; its longest blocking call is 50 s. */
 const IDLE_TIMEOUT = 120_000;
 /** Milliseconds before each further try. */
@@ -41,6 +43,7 @@ class GatewayUnreachable extends Error {
 export class McpForward {
   private readonly options: LoopbackOptions;
   private readonly onListed: () => void;
+  private buffered = 0;
 
   constructor(options: LoopbackOptions, onListed: () => void) {
     this.options = options;
@@ -55,6 +58,19 @@ export class McpForward {
       response.setHeader('allow', 'POST');
       return sendJson(response, 405, rpcError(null, 'this endpoint is stateless: use POST'));
     }
+    const reserved = Math.min(Number(request.headers['content-length'] ?? MAX_BODY), MAX_BODY);
+    if (this.buffered + reserved > MAX_BUFFERED) {
+      return sendJson(response, 429, rpcError(null, 'too many large requests at once: try again'));
+    }
+    this.buffered += reserved;
+    try {
+      await this.serve(request, response);
+    } finally {
+      this.buffered -= reserved;
+    }
+  }
+
+  private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     let body: Buffer;
     try {
       body = await readBody(request, MAX_BODY);

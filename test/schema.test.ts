@@ -73,6 +73,11 @@ describe.each(kinds.map((kind) => [kind.kind, kind] as const))('schema of %s', (
     expect(kind.selectableFields.length).toBeLessThanOrEqual(8);
   });
 
+  it('has date columns for ages only: a time to come would be printed as <invalid>', () => {
+    const dates = kind.columns.filter((column) => column.type === 'date').map((column) => column.jsonPath);
+    expect(dates).toEqual(['.metadata.creationTimestamp']);
+  });
+
   it('has the common conditions, and reasons that are one word', () => {
     expect(Object.keys(kind.conditions.types)).toEqual(expect.arrayContaining(['Ready', 'Reconciling']));
     expect(Object.keys(kind.conditions.reasons).filter((reason) => !/^[A-Z][A-Za-z]{1,62}$/.test(reason))).toEqual([]);

@@ -97,7 +97,7 @@ export const Question = defineResource({
     {name: 'Kind', type: 'string', jsonPath: '.spec.kind', description: 'Kind of question.'},
     {name: 'Phase', type: 'string', jsonPath: '.status.phase', description: 'Phase.'},
     {name: 'By', type: 'string', jsonPath: '.spec.answeredBy', description: 'Who answered.'},
-    {name: 'Expires', type: 'date', jsonPath: '.spec.expiresAt', description: 'Until when it waits.', priority: 1},
+    {name: 'Expires', type: 'string', jsonPath: '.spec.expiresAt', description: 'Until when it waits.', priority: 1},
     {name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp', description: 'Age.'},
   ],
   selectableFields: ['.spec.session', '.status.phase'],

@@ -12,6 +12,7 @@ const MEND: Partial<Record<SessionReason, string>> = {
   InitializeTimeout: 'check command and args of the Agent, or raise its limits.start',
   NetworkNotIsolated: 'look at the NetworkPolicy plugin of the cluster',
   OutOfMemory: 'raise resources.limits.memory of the Agent',
+  SeedIncomplete: 'delete the volume claim of the Session to seed anew',
 };
 
 /** The failure with the next step at the end of its message: people read it in the condition, the Event and `kubectl describe`. */

@@ -37,6 +37,11 @@ function byContainer(pod: Pod): PodEnd | undefined {
   if (init !== undefined) return initEnd(pod, init);
   const agent = pod.status?.containerStatuses?.find((c) => c.name === CONTAINER.agent)?.state?.terminated;
   if (agent !== undefined) return agentEnd(agent);
+  const runner = (pod.status?.initContainerStatuses ?? []).find((c) => c.name === CONTAINER.runner);
+  if (runner?.state?.waiting?.reason === 'CrashLoopBackOff' && runner.restartCount >= RUNNER_RESTARTS) {
+    const message = `the runner ended ${runner.restartCount} times: see kubectl logs ${pod.metadata.name} -c ${runner.name} --previous`;
+    return {reason: 'PodLost', stopped: 'AgentExited', message};
+  }
   const {phase} = pod.status ?? {};
   if (phase === 'Failed' || phase === 'Succeeded') {
     return {reason: 'PodLost', stopped: 'AgentExited', message: `the pod ended (${phase}) without saying why`};
@@ -44,14 +49,17 @@ function byContainer(pod: Pod): PodEnd | undefined {
   return undefined;
 }
 
+// The kubelet starts a runner again for ever, with no more than 5 min between: about 3 min of trying are enough. Its token may be
+// refused for good, and nobody else would ever end the turn that it had.
+const RUNNER_RESTARTS = 5;
+
 /** Exit code of the seed container for a volume that holds content but no marker. */
 const SEED_INCOMPLETE = 3;
 
 function initEnd(pod: Pod, {name, state}: ContainerStatus): PodEnd {
   const code = state?.terminated?.exitCode ?? -1;
   if (name === CONTAINER.seed && code === SEED_INCOMPLETE) {
-    const message =
-      'the volume holds content but no seed marker, so it is not seeded over; delete the volume claim, then raise spec.restart';
+    const message = 'the volume holds content but no seed marker, so it is not seeded over';
     return {reason: 'SeedIncomplete', stopped: 'StartFailed', message};
   }
   const message = `container ${name} ended with exit code ${code}: see kubectl logs ${pod.metadata.name} -c ${name}`;

@@ -75,10 +75,12 @@ describe('a session that loses time, conversation, volume or pod', () => {
     await place.kubectl(['delete', 'pvc', asleep.status?.volume?.name ?? '', '--wait=true', '--timeout=60s']);
     await failed('volume', 'WorkspaceLost');
     await change(place, 'sessions', 'volume', {restart: 1});
-    await place.untilSession('volume', (s) => s.status?.phase === 'Sleeping' && s.status.restart === 1);
+    // It is still to sleep: the new attempt comes with the next turn.
+    await place.untilSession('volume', (s) => s.status?.phase === 'Sleeping');
     await place.turn('volume-2', 'volume', 'recall colour');
     const turn = await place.untilTurn('volume', 2);
     expect(turn.status).toMatchObject({phase: 'Completed', response: expect.stringContaining('remember nothing')});
+    expect((await place.get('volume')).status).toMatchObject({attempt: 2, restart: 1});
   });
 
   it('a pod that somebody changes is given up, and restart goes on with the conversation', async () => {

@@ -66,6 +66,22 @@ const agentEnded = (exitCode: number, reason?: string) => ({
     ],
   }),
 });
+const runnerLoops = (restartCount: number) => ({
+  kind: 'Present' as const,
+  pod: pod({
+    phase: 'Running',
+    initContainerStatuses: [
+      {
+        name: 'runner',
+        image: '',
+        imageID: '',
+        ready: false,
+        restartCount,
+        state: {waiting: {reason: 'CrashLoopBackOff'}},
+      },
+    ],
+  }),
+});
 const report = (state: 'Failed' | 'Exited' | 'Restarting', more: object = {}): SessionStatus => ({
   runner: {podUID: POD_UID, epoch: 1, state, ...more},
 });
@@ -526,6 +542,18 @@ const CASES: Record<string, Case> = {
     ),
     phase: 'Failed',
     ready: 'PodLost',
+  },
+  'the runner ends again and again after it had been ready: another pod is tried': {
+    seen: seenWithPod(works, {pod: runnerLoops(5), turns: [turn('first', running)]}),
+    phase: 'Running',
+    ready: 'PodLost',
+    steps: ['DeletePod'],
+  },
+  'the runner ended some times and may come back': {
+    seen: seenWithPod(works, {pod: runnerLoops(4), turns: [turn('first', running)]}),
+    phase: 'Running',
+    ready: 'Running',
+    steps: [],
   },
   'the pod was evicted': {
     seen: seenWithPod(

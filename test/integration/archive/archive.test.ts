@@ -98,7 +98,8 @@ describe('while the archive is away', () => {
     const dark = await place.untilTurn('short', 2, 180_000);
     expect(dark.status).toMatchObject({phase: 'Completed', archived: true});
     expect(dark.status?.response).toContain('last words');
-    const said = await textOf('short');
+    const messages = (await records('short')).filter((r) => r.kind === 'message');
+    const said = messages.map((r) => r.text).join('');
     for (const words of ['kept for ever', 'spoken in the dark', 'last words'])
       expect(said.split(words)).toHaveLength(2);
   });
@@ -109,7 +110,9 @@ describe('while the archive is away', () => {
       expect(turn?.status).toMatchObject({phase: 'Cancelled', archived: true});
       return turn;
     });
-    const ends = (await records('live')).filter((r) => r.kind === 'turn_finished' && r.turn?.uid === never?.metadata.uid);
+    const ends = (await records('live')).filter(
+      (r) => r.kind === 'turn_finished' && r.turn?.uid === never?.metadata.uid,
+    );
     expect(ends).toHaveLength(1);
   });
 });

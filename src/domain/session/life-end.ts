@@ -30,10 +30,17 @@ function closing(life: LifeSeen): Life | undefined {
   if (seen.pod.kind !== 'Present') return closedNow(life, stoppedReason);
   // A turn in a pod that ended, evicted for one, never ends by itself: with the pod it ends as unknown.
   const waits = queue.active !== undefined && desired !== 'Cancelled' && podEnd(seen.pod.pod) === undefined;
-  const message = waits ? 'the session closes when the running turn has ended' : 'the pod is being ended';
+  const goal = waits ? 'the session closes when the running turn has ended' : 'the pod is being ended';
+  const {name, node} = {name: seen.pod.pod.metadata.name, node: seen.pod.pod.spec.nodeName ?? ''};
+  // Nothing goes on until the node is back or somebody says that it is dead.
+  const silent = seen.node === 'Unreachable';
+  const message = silent
+    ? `${goal}, but node ${node} does not answer; if it is dead: kubectl delete pod ${name} --force`
+    : goal;
   return {
     phase: 'Closing',
     ready: {status: 'False', reason: 'Closing', message},
+    conditions: silent ? [{type: 'NodeUnreachable', reason: 'NodeUnreachable', message}] : [],
     steps: waits ? [] : deletePod(seen),
     changes: {
       stoppedReason,

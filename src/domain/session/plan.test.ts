@@ -648,6 +648,13 @@ const CASES: Record<string, Case> = {
     conditions: ['NodeUnreachable', 'Ready', 'Reconciling'],
     steps: [],
   },
+  'shall be cancelled while the node does not answer: the next step is told': {
+    seen: seenWithPod(works, {node: 'Unreachable', turns: [turn('first', running)]}, {desired: 'Cancelled'}),
+    phase: 'Closing',
+    ready: 'Closing',
+    steps: ['DeletePod'],
+    conditions: ['NodeUnreachable', 'Ready', 'Reconciling'],
+  },
   'shall be cancelled while a turn runs': {
     seen: seenWithPod(works, {turns: [turn('first', running)]}, {desired: 'Cancelled'}),
     phase: 'Closing',

@@ -132,7 +132,8 @@ export class Supervisor {
         this.refuse(step.turn, step.why);
         return;
       case 'take':
-        return void this.take(step.turn);
+        void this.take(step.turn).catch((error: unknown) => this.takeFailed(step.turn, error));
+        return;
       case 'leave':
         // A start is bounded, and looks again at its end.
         if (this.phase !== 'starting') void this.leave();
@@ -226,6 +227,25 @@ export class Supervisor {
     agent.listener.turn = undefined;
     tools.state.update(({inFlight: _ended, ...saved}) => ({...saved, questions: []}));
     this.turn = undefined;
+    this.look();
+  }
+
+  /** A fault of ours must not leave the turn open, or no later one would be taken. */
+  private takeFailed(turn: OrderedTurn, error: unknown): void {
+    const {reporter, log} = this.tools;
+    log.error({turn: turn.name, message: error instanceof Error ? error.stack : String(error)}, 'a turn failed here');
+    const message = 'the runner failed while the agent worked on the turn; look at what it did before asking again';
+    const end = {phase: 'Failed' as const, error: {code: 'outcome_unknown', message}, finishedAt: reporter.time()};
+    reporter.event({type: 'turnFinished', turnUid: turn.uid, turnName: turn.name, ...end});
+    this.turn = undefined;
+    const {agent} = this;
+    if (agent !== undefined) {
+      // It may be in the middle of the prompt: the next turn gets a new process.
+      agent.listener.turn = undefined;
+      this.expected = 'reload';
+      this.phase = 'ending';
+      agent.process.signal('SIGKILL');
+    }
     this.look();
   }
 

@@ -6,13 +6,18 @@ export class SseReader {
   private rest = '';
   private data: string[] = [];
   private size = 0;
+  private readonly maxEvent: number;
+
+  constructor(maxEvent = MAX_EVENT) {
+    this.maxEvent = maxEvent;
+  }
 
   /** Takes a chunk and returns the data of each event that it completes. */
   push(chunk: string): string[] {
     const lines = (this.rest + chunk).split(/\r\n|\n|\r(?!$)/);
     this.rest = lines.pop() ?? '';
     // A line that never ends must not grow for ever: nothing of it is of use any more.
-    if (this.rest.length > MAX_EVENT) this.rest = '';
+    if (this.rest.length > this.maxEvent) this.rest = '';
     const events: string[] = [];
     for (const line of lines) {
       if (line === '') this.flush(events);
@@ -27,12 +32,13 @@ export class SseReader {
   }
 
   private keep(text: string): void {
-    this.size += text.length;
-    if (this.size <= MAX_EVENT) this.data.push(text);
+    // One more for its line break: empty lines without end count too.
+    this.size += text.length + 1;
+    if (this.size <= this.maxEvent) this.data.push(text);
   }
 
   private flush(events: string[]): void {
-    if (this.data.length > 0 && this.size <= MAX_EVENT) events.push(this.data.join('\n'));
+    if (this.data.length > 0 && this.size <= this.maxEvent) events.push(this.data.join('\n'));
     this.data = [];
     this.size = 0;
   }

@@ -1,5 +1,6 @@
 import {describe, expect, it} from 'vitest';
 import type {Dialect} from './dialect.ts';
+import {SseReader} from './sse.ts';
 import {ReplyMeter} from './usage.ts';
 
 function meter(dialect: Dialect, contentType: string, text: string, size = 7) {
@@ -83,6 +84,13 @@ describe('the tokens of a reply', () => {
       inputTokens: 1,
       outputTokens: 2,
     });
+  });
+
+  it('an event of empty lines without end is not kept', () => {
+    const reader = new SseReader(1_000);
+    reader.push('data:\n'.repeat(1_001));
+    expect(reader.push('\n')).toEqual([]);
+    expect(reader.push('data: next\n\n')).toEqual(['next']);
   });
 
   it.each([

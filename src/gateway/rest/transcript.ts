@@ -9,6 +9,8 @@ const TranscriptPage = z.object({session: z.string(), records: z.array(StoredRec
 
 /** Records fetched at once while streaming. */
 const CHUNK = 500;
+/** A reader that takes nothing for so long is gone. */
+const STALLED_MS = 60_000;
 
 /**
  * `GET /api/v1/sessions/{name}/transcript`: one page as JSON (`after`, `limit`, `turn`), or with
@@ -32,7 +34,7 @@ export async function sendTranscript(parts: RestParts, request: RestRequest, nam
   try {
     for (;;) {
       const lines = current.records.map((r) => `${JSON.stringify(r)}\n`).join('');
-      if (lines !== '' && !res.write(lines)) await once(res, 'drain', {signal: request.connection.signal});
+      if (lines !== '' && !res.write(lines)) await taken(request);
       if (current.next === undefined) break;
       current = await page(current.next, CHUNK);
     }
@@ -40,6 +42,11 @@ export async function sendTranscript(parts: RestParts, request: RestRequest, nam
   } catch {
     res.destroy();
   }
+}
+
+// A reader that takes nothing would hold one of the places of all requests for ever.
+async function taken({res, connection}: RestRequest): Promise<void> {
+  await once(res, 'drain', {signal: AbortSignal.any([connection.signal, AbortSignal.timeout(STALLED_MS)])});
 }
 
 function numberOf(url: URL, name: string, otherwise: number): number {

@@ -45,7 +45,13 @@ describe('the runtime in a cluster whose API server drops image volumes without 
     const turn = await place.untilTurn('scribe', 1, 240_000);
     expect(turn.status).toMatchObject({phase: 'Completed'});
     expect(turn.status?.response).toContain('Apache License');
-    const events = await place.kubectl(['get', 'events', '--field-selector=reason=RuntimeSwitched', '-o', 'jsonpath={.items[*].note}{.items[*].message}']);
+    const events = await place.kubectl([
+      'get',
+      'events',
+      '--field-selector=reason=RuntimeSwitched',
+      '-o',
+      'jsonpath={.items[*].note}{.items[*].message}',
+    ]);
     expect(events).toContain('copied by an init container from now on');
     const pod = (await place.pods()).find((one) => one.metadata.labels?.['carrel.dev/session'] === 'scribe');
     expect(pod?.spec?.initContainers?.map((one) => one.name)).toEqual(['runner', 'runtime', 'seed']);
@@ -53,9 +59,13 @@ describe('the runtime in a cluster whose API server drops image volumes without 
     expect((await place.get('scribe')).status).toMatchObject({attempt: 1});
   }, 300_000);
 
-  it.each(['busybox', 'static'])('an image without glibc or anything of ours runs a turn there: %s', async (name) => {
-    const turn = await place.untilTurn(name, 1, 240_000);
-    expect(turn.status).toMatchObject({phase: 'Completed', stopReason: 'EndTurn'});
-    expect(turn.status?.response).toContain(agents[name]?.answer);
-  }, 300_000);
+  it.each(['busybox', 'static'])(
+    'an image without glibc or anything of ours runs a turn there: %s',
+    async (name) => {
+      const turn = await place.untilTurn(name, 1, 240_000);
+      expect(turn.status).toMatchObject({phase: 'Completed', stopReason: 'EndTurn'});
+      expect(turn.status?.response).toContain(agents[name]?.answer);
+    },
+    300_000,
+  );
 });

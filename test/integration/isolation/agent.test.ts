@@ -196,6 +196,14 @@ describe("what the agent's user finds inside the agent's container", () => {
     expect(shared).toBe(true);
     expect(open.length).toBeGreaterThan(3);
     expect(open.filter((path) => path.startsWith('/dev/shm') || path.includes('mqueue'))).toEqual([]);
+    // Nor is it named anywhere in what the runner is made of.
+    const find = `const fs = require('node:fs'); const app = '/carrel/app/';
+      const texts = fs.readdirSync(app, {recursive: true}).filter((f) => f.endsWith('.js')).map((f) => [f, fs.readFileSync(app + f, 'utf8')]);
+      process.stdout.write(JSON.stringify({files: texts.length, naming: texts.filter(([, t]) => t.includes('/dev/shm')).map(([f]) => f)}));`;
+    const searched = await place.kubectl(['exec', pod, '-c', 'runner', '--', '/carrel/bin/node', '-e', find]);
+    const {files, naming} = z.object({files: z.number(), naming: z.array(z.string())}).parse(JSON.parse(searched));
+    expect(files).toBeGreaterThan(7);
+    expect(naming).toEqual([]);
   });
 
   it('what it leaves as the last words of its container is shown nowhere', async () => {

@@ -108,12 +108,23 @@ beforeAll(async () => {
   const {images} = place.release;
   const absent = images.scriptedAgent.replace(/sha256:[0-9a-f]+$/, ABSENT);
   await secret('elsewhere', {key: 'k', origin: 'https://other.example'})();
-  const workspace = {size: '64Mi'};
-  await place.agent('good', {workspace});
-  for (const [name, {agent}] of bad) {
-    await place.agent(name, {workspace, ...(name === 'no-image' ? {image: absent} : {}), ...agent});
-    await place.session(name, {agent: name, prompt: 'say hello at last'});
-  }
+  const good = {
+    image: images.scriptedAgent,
+    command: ['/usr/local/bin/node', '/app/scripted-agent.js'],
+    workspace: {size: '64Mi'},
+  };
+  const of = (kind: string, name: string, spec: object) => ({
+    apiVersion: 'carrel.dev/v1alpha1',
+    kind,
+    metadata: {name},
+    spec,
+  });
+  const items = bad.flatMap(([name, {agent}]) => [
+    of('Agent', name, {...good, ...(name === 'no-image' ? {image: absent} : {}), ...agent}),
+    of('Session', name, {agent: name, prompt: 'say hello at last'}),
+  ]);
+  const list = {apiVersion: 'v1', kind: 'List', items: [of('Agent', 'good', good), ...items]};
+  await place.kubectl(['create', '-f', '-'], JSON.stringify(list));
 });
 afterAll(async () => {
   await place.remove();

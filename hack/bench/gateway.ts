@@ -37,7 +37,12 @@ export async function measureGateway(): Promise<GatewayRates> {
       return Usage.parse(usage).cpuSeconds;
     };
     const call = (session_id: string) =>
-      JSON.stringify({jsonrpc: '2.0', id: 1, method: 'tools/call', params: {name: 'get_session', arguments: {session_id}}});
+      JSON.stringify({
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'tools/call',
+        params: {name: 'get_session', arguments: {session_id}},
+      });
     const rate = async (ask: Ask) => {
       await load(ask, WARM_UP);
       const before = await cpu();
@@ -47,7 +52,12 @@ export async function measureGateway(): Promise<GatewayRates> {
     const keyed = {'x-api-key': key};
     return {
       bare: await rate({url: bare, method: 'POST', headers: {}, body: call('one')}),
-      session: await rate({url: `${gateway}/mcp`, method: 'POST', headers: {authorization: `Bearer ${token}`}, body: call('one')}),
+      session: await rate({
+        url: `${gateway}/mcp`,
+        method: 'POST',
+        headers: {authorization: `Bearer ${token}`},
+        body: call('one'),
+      }),
       key: await rate({url: `${gateway}/mcp`, method: 'POST', headers: keyed, body: call('one')}),
       rest: await rate({url: `${gateway}/api/v1/sessions/one`, method: 'GET', headers: keyed}),
     };

@@ -4,6 +4,7 @@ import {type Environment, prepare, RELEASE_NAMESPACE, TEST_VALUES} from '../envi
 import {forwardGateway, gatewayToken} from '../gateway.ts';
 import {step} from '../progress.ts';
 import {countWrites, type Writes} from './audit.ts';
+import {measureGateway} from './gateway.ts';
 import {measureStarts} from './latency.ts';
 import {peakMemory} from './memory.ts';
 import {BenchPlace} from './place.ts';
@@ -19,6 +20,7 @@ try {
   await writesOfOneSession();
   await starts();
   await memory();
+  await gatewayRates();
   await sizes();
 } finally {
   await place.close();
@@ -96,6 +98,16 @@ async function memory(): Promise<void> {
   for (const [name, megabytes] of Object.entries(await peakMemory()).sort()) {
     figure(`peak memory of ${name}, MB`, megabytes, budgets[name] ?? 'no budget');
   }
+}
+
+/** Read calls of a gateway in a process of its own, by CPU time: what else the machine does changes little. */
+async function gatewayRates(): Promise<void> {
+  const {session, key, rest, bare} = await step('read calls of a gateway', measureGateway);
+  const beside = `bare node:http in the same run ${bare}`;
+  figure('gateway read calls per second and core', session, `at least 1500; ${beside}`);
+  figure('  by an API key', key, 'no budget');
+  figure('  over REST', rest, 'no budget');
+  figure('  share of bare node:http', (session / bare).toFixed(2), 'no budget');
 }
 
 async function sizes(): Promise<void> {

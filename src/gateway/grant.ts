@@ -22,6 +22,10 @@ export function createGrants(
   tools: readonly Tool[],
 ): GrantTools {
   const pinned = new WeakMap<ControllerRevision, readonly string[]>();
+  const expand = remembered(
+    (groups: readonly string[]) => expandGroups(groups, tools),
+    (groups) => groups.join(','),
+  );
   const groupsOf = (revision: ControllerRevision): readonly string[] => {
     const known = pinned.get(revision);
     if (known !== undefined) return known;
@@ -36,15 +40,28 @@ export function createGrants(
     const revision = revisionName === undefined ? undefined : caches.revisions.get({namespace, name: revisionName});
     const agent = session === undefined ? undefined : caches.agents.get({namespace, name: session.spec.agent});
     const pin = revision === undefined ? [] : groupsOf(revision);
-    return intersect(expandGroups(pin, tools), expandGroups(agent?.spec.groups ?? [], tools));
+    return intersect(expand(pin), expand(agent?.spec.groups ?? []));
   };
   return (caller, groups) => {
     const unknown = unknownGroups(groups ?? []);
     if (caller.kind === 'session') {
       const whole = sessionScope(caller);
-      return {scope: groups === undefined ? whole : intersect(whole, expandGroups(groups, tools)), whole, unknown};
+      return {scope: groups === undefined ? whole : intersect(whole, expand(groups)), whole, unknown};
     }
-    const scope = expandGroups(groups ?? DEFAULT_GROUPS, tools);
+    const scope = expand(groups ?? DEFAULT_GROUPS);
     return {scope, whole: scope, unknown};
+  };
+}
+
+/** Lists of groups are few; a caller who makes up new ones is served all the same. */
+const REMEMBERED = 256;
+
+function remembered<A, R>(make: (input: A) => R, keyOf: (input: A) => string): (input: A) => R {
+  const known = new Map<string, R>();
+  return (input) => {
+    const key = keyOf(input);
+    const made = known.get(key) ?? make(input);
+    if (known.size < REMEMBERED) known.set(key, made);
+    return made;
   };
 }

@@ -1,4 +1,4 @@
-import {createHash} from 'node:crypto';
+import {hash} from 'node:crypto';
 import {LRUCache} from 'lru-cache';
 import type {Clock} from './clock.ts';
 import type {Client} from './ports.ts';
@@ -33,7 +33,7 @@ export function createTokenReviewer(parts: {client: Pick<Client, 'review'>; cloc
   const cache = new LRUCache<string, Verdict>({max: MAX_TOKENS});
   const inFlight = new Map<string, Promise<TokenIdentity | undefined>>();
   return async (token, audience) => {
-    const key = createHash('sha256').update(audience).update('\0').update(token).digest('base64');
+    const key = hash('sha256', `${audience}\0${token}`, 'base64');
     const known = cache.get(key);
     if (known !== undefined && known.until > parts.clock.monotonic()) return known.identity;
     const running = inFlight.get(key);

@@ -1,4 +1,4 @@
-import {createHash, timingSafeEqual} from 'node:crypto';
+import {hash, timingSafeEqual} from 'node:crypto';
 import {readFile, stat} from 'node:fs/promises';
 import {z} from 'zod';
 import type {Clock} from '../../kube/clock.ts';
@@ -65,7 +65,7 @@ export function createApiKeys({path, clock, log}: {path: string | undefined; clo
 
 /** Compare with every entry, always all of them, in constant time. */
 function matchKey(entries: readonly Entry[], presented: string): ApiKey | undefined {
-  const digest = createHash('sha256').update(presented).digest();
+  const digest = hash('sha256', presented, 'buffer');
   let found: Entry | undefined;
   for (const entry of entries) if (timingSafeEqual(entry.digest, digest)) found = entry;
   return found && {name: found.name, namespace: found.namespace, serviceAccount: found.serviceAccount};

@@ -70,6 +70,29 @@ describe('transport', () => {
     expect(names(await reply.json())).toEqual(SESSIONS);
   });
 
+  test('Z-002 a protocol version that nobody knows is refused with those that are known; initialize negotiates instead', async () => {
+    const unknown = {...key, 'mcp-protocol-version': '1999-01-01'};
+    const refused = await fixture.post('/mcp', rpc('tools/list'), unknown);
+    expect([refused.status, await refused.text()]).toEqual([400, expect.stringMatching(/1999-01-01.*2025-11-25/)]);
+    const params = {protocolVersion: '1999-01-01', capabilities: {}, clientInfo: {name: 't', version: '1'}};
+    const reply = await fixture.post('/mcp', rpc('initialize', params), unknown);
+    expect(await reply.json()).toMatchObject({result: {protocolVersion: '2025-11-25'}});
+  });
+
+  test('a notification is taken with 202 and no body', async () => {
+    const reply = await fixture.post('/mcp', {jsonrpc: '2.0', method: 'notifications/initialized'}, key);
+    expect([reply.status, await reply.text()]).toEqual([202, '']);
+  });
+
+  test.each([{}, {jsonrpc: '2.0'}, {method: 'tools/list', id: 1}, 7, 'text', null])(
+    'Z-002 a body that is no JSON-RPC message is an error: %j',
+    async (body) => {
+      const reply = await fixture.post('/mcp', JSON.stringify(body), key);
+      expect(reply.status).toBe(400);
+      expect(await reply.json()).toMatchObject({jsonrpc: '2.0', error: {code: -32_600}});
+    },
+  );
+
   test.each(['GET', 'DELETE', 'PUT'])('Z-006 Z-007 %s is 405 with Allow', async (method) => {
     const reply = await fetch(`${fixture.url}/mcp`, {method, headers: key});
     expect([reply.status, reply.headers.get('allow')]).toEqual([405, 'POST']);

@@ -3,15 +3,21 @@ import {toNodeHandler} from '@modelcontextprotocol/node';
 import {
   type AuthInfo,
   type CallToolResult,
+  classifyInboundRequest,
   createMcpHandler,
-  isLegacyRequest,
+  isInitializeRequest,
+  isJSONRPCRequest,
+  isJSONRPCResponse,
+  type JSONRPCMessage,
   type Tool as ListedTool,
-  type McpHandlerRequestOptions,
   ProtocolError,
   ProtocolErrorCode,
+  parseJSONRPCMessage,
   Server,
-  WebStandardStreamableHTTPServerTransport,
+  SUPPORTED_PROTOCOL_VERSIONS,
+  type Transport,
 } from '@modelcontextprotocol/server';
+import {sendJson} from '../http/reply.ts';
 import type {Log} from '../kube/ports.ts';
 import type {CallReply, Calls, Connection} from './call.ts';
 import type {Tool} from './tool.ts';
@@ -51,13 +57,10 @@ export function createMcp(parts: McpParts): {serve: ServeMcp; close(): Promise<v
   };
   const onerror = (error: Error) => parts.log.debug({problem: error.message}, 'MCP request refused');
   const modern = createMcpHandler(factory, {legacy: 'reject', onerror});
-  const fetch = async (request: Request, options: McpHandlerRequestOptions = {}): Promise<Response> =>
-    (await isLegacyRequest(request, options.parsedBody))
-      ? await legacy(factory, request, options)
-      : await modern.fetch(request, options);
-  const handle = toNodeHandler({fetch}, {onerror: (error) => parts.log.error({error}, 'MCP front failed')});
+  const handle = toNodeHandler(modern, {onerror: (error) => parts.log.error({error}, 'MCP front failed')});
   return {
     async serve({req, res, body, connection}) {
+      if (isOlder(req, body)) return await serveOlder(buildServer(parts, connection, lists), {req, res, body});
       const auth: AuthInfo = {token: '', clientId: '', scopes: []};
       connections.set(auth, connection);
       const {url = '/mcp'} = req;
@@ -81,16 +84,71 @@ function headersFor(req: IncomingMessage): Record<string, string | string[] | un
   };
 }
 
-/** Older clients get one JSON body for each message (Z-003). */
-async function legacy(
-  factory: (context: {authInfo?: AuthInfo}) => Server,
-  request: Request,
-  options: McpHandlerRequestOptions,
-): Promise<Response> {
-  const transport = new WebStandardStreamableHTTPServerTransport({enableJsonResponse: true});
-  const server = factory(options);
+function isOlder(req: IncomingMessage, body: unknown): boolean {
+  const version = headerOf(req, 'mcp-protocol-version');
+  const method = headerOf(req, 'mcp-method');
+  const name = headerOf(req, 'mcp-name');
+  const route = classifyInboundRequest({
+    httpMethod: 'POST',
+    body,
+    ...(version === undefined ? {} : {protocolVersionHeader: version}),
+    ...(method === undefined ? {} : {mcpMethodHeader: method}),
+    ...(name === undefined ? {} : {mcpNameHeader: name}),
+  });
+  return route.kind === 'legacy';
+}
+
+/**
+ * Older clients get one JSON body for each message (Z-003). The SDK's own HTTP transport would do the same by way of web
+ * requests, streams and responses, and that is more work than all the rest of a call.
+ */
+async function serveOlder(
+  server: Server,
+  {req, res, body}: {req: IncomingMessage; res: ServerResponse; body: unknown},
+): Promise<void> {
+  const message = parseJSONRPCMessage(body);
+  const version = headerOf(req, 'mcp-protocol-version');
+  if (version !== undefined && !isInitializeRequest(message) && !SUPPORTED_PROTOCOL_VERSIONS.includes(version)) {
+    const known = SUPPORTED_PROTOCOL_VERSIONS.join(', ');
+    const error = {code: -32_000, message: `Unsupported protocol version: ${version} (supported versions: ${known})`};
+    return sendJson(res, 400, {jsonrpc: '2.0', id: null, error});
+  }
+  if (!isJSONRPCRequest(message)) {
+    // A notification, or a reply to nobody: no server lives on that could hear it.
+    res.writeHead(202, {'content-length': '0'}).end();
+    return;
+  }
+  const transport = new OneReply();
   await server.connect(transport);
-  return await transport.handleRequest(request, options);
+  sendJson(res, 200, await transport.ask(message));
+}
+
+/** The wire of a server that lives for one request: what is not the reply to it has nowhere to go. */
+class OneReply implements Transport {
+  onclose?: Transport['onclose'];
+  onerror?: Transport['onerror'];
+  onmessage?: Transport['onmessage'];
+  readonly #reply = Promise.withResolvers<JSONRPCMessage>();
+
+  async start(): Promise<void> {}
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    if (isJSONRPCResponse(message)) this.#reply.resolve(message);
+  }
+
+  async close(): Promise<void> {
+    this.onclose?.();
+  }
+
+  ask(message: JSONRPCMessage): Promise<JSONRPCMessage> {
+    this.onmessage?.(message);
+    return this.#reply.promise;
+  }
+}
+
+function headerOf(req: IncomingMessage, name: string): string | undefined {
+  const value = req.headers[name];
+  return Array.isArray(value) ? value[0] : value;
 }
 
 function buildServer({calls, version}: McpParts, connection: Connection, lists: ListCache): Server {

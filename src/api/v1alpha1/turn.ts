@@ -50,7 +50,7 @@ export const Turn = defineResource({
           'The prompt, in parts; frozen once the turn is no longer queued.',
         )
         .min(1),
-      goal: s.text(2048, 'Replaces the goal of the Session when this turn is admitted.').optional(),
+      goal: s.text(2048, 'Goal for this turn, in place of that of the Session.').optional(),
       author: Author.describe('Who wrote it; stamped by the platform.').optional(),
       delivery: z
         .enum(['Queue', 'Interrupt'])

@@ -12,12 +12,10 @@ beforeAll(async () => {
   await place.agent('lead', {workspace, groups: ['sessions', 'ask']});
   await place.agent('wide', {workspace, groups: ['sessions', 'ask', 'notifications']});
   await place.agent('mute', {workspace, groups: ['sessions']});
-  await place.agent('looker', {workspace, groups: ['sessions_readonly']});
   await place.session('stranger', {agent: 'modest', prompt: 'say I am a stranger'});
   await place.session('me', {agent: 'modest', prompt: 'tool get_session {}\ntools', title: 'Before'});
   await place.session('boss', {agent: 'lead', prompt: 'tools'});
   await place.session('silent', {agent: 'mute', prompt: 'tools'});
-  await place.session('eyes', {agent: 'looker', prompt: 'tools'});
   await place.session('waits', {agent: 'modest', prompt: 'ask which colour? | Red | Blue'});
   await place.session('asks', {agent: 'modest', prompt: 'ask which word?'});
   for (const [session, script] of Object.entries(SCRIPTS)) {
@@ -65,7 +63,6 @@ describe('the tools that an agent sees on its loopback', () => {
       ['action_session', 'ask_user', 'get_session', 'get_transcript_archive', 'quick_search_sessions', 'start_session'],
     ],
     ['silent', ['action_session', 'get_session', 'get_transcript_archive', 'quick_search_sessions', 'start_session']],
-    ['eyes', ['get_session', 'get_transcript_archive', 'quick_search_sessions']],
   ])('%s has those of its groups', async (session, tools) => {
     const listed = /^tools: (.*)$/m.exec(await said(session, 1))?.[1] ?? '';
     expect(listed.split(', ').sort()).toEqual(tools);

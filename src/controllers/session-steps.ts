@@ -18,6 +18,7 @@ import {writeStatus} from '../kube/status.ts';
 import {ifThere} from './if-there.ts';
 import type {SessionParts} from './session.ts';
 import {createPod} from './session-pod.ts';
+import {ownPart} from './session-record.ts';
 
 /** What every step needs. */
 export interface StepContext {
@@ -33,9 +34,14 @@ const FINAL: readonly Step['do'][] = ['CreatePod', 'DeletePod', 'EndTurn'];
 // Steps of the queue alone. They wait for the archive or for a quota; pod, volume and attempt are recorded all the same.
 const QUEUE: readonly Step['do'][] = ['CreateInitialTurn', 'EndTurn', 'DeleteTurn'];
 
+/** True for steps that cannot be taken back. */
+export function isFinal(step: Step): boolean {
+  return FINAL.includes(step.do);
+}
+
 /** Does the steps in order and says what came out; a refusal ends them, because what follows would stand on nothing. */
 export async function applySteps(steps: readonly Step[], context: StepContext): Promise<Applied> {
-  if (steps.some((step) => FINAL.includes(step.do))) await confirmNewest(context);
+  if (steps.some(isFinal)) await confirmNewest(context);
   let applied: Applied = {};
   for (const step of steps) {
     if (applied.refused !== undefined && step.do !== 'EndTurn') continue;
@@ -66,11 +72,6 @@ async function confirmNewest({input, seen}: StepContext): Promise<void> {
     causes: [],
     request: 'GET sessions.carrel.dev',
   });
-}
-
-function ownPart({status}: SessionObject): object {
-  const {runner: _gateways, ...own} = status ?? {};
-  return own;
 }
 
 async function applyStep(step: Step, context: StepContext): Promise<Applied> {

@@ -143,6 +143,30 @@ describe('faults', () => {
     expect((await run.session('one')).status?.attempt).toBe(1);
   });
 
+  it('a report that comes while a failed pod is deleted does not turn the failure into a loss', async () => {
+    const spec = sessionSpec({prompt: 'hello'});
+    api.put(Sessions, {metadata: {name: 'one', namespace, generation: 1}, spec});
+    await run.until('pod', async () => (await run.session('one')).status?.pod);
+    let overtaken = 0;
+    api.fault = (request) => {
+      const session = api.get(Sessions, {namespace, name: 'one'});
+      const runner = session?.status?.runner;
+      if (request.method === 'DELETE' && session !== undefined && runner !== undefined && overtaken++ === 0) {
+        api.put(Sessions, {...session, status: {...session.status, runner: {...runner, epoch: 2}}});
+      }
+      return undefined;
+    };
+    await run.report('one', {state: 'Failed', reason: 'CommandNotFound', message: 'no such program'});
+    const status = await run.until('failed and gone', async () => {
+      const now = (await run.session('one')).status;
+      return now?.phase === 'Failed' && now.pod === undefined ? now : undefined;
+    });
+    await run.settled();
+    expect(overtaken).toBeGreaterThan(0);
+    expect(status).toMatchObject({attempt: 1, stoppedReason: 'StartFailed', runner: {epoch: 2}});
+    expect(api.list(Pods)).toEqual([]);
+  });
+
   it('while the archive is down a turn whose pod is lost stays Running; then it ends once', async () => {
     const first = await firstTurnRuns();
     run.archiveFault = new Error('archive is down');

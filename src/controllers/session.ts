@@ -17,7 +17,8 @@ import type {Endpoints} from './cluster-ip.ts';
 import type {Delivery} from './delivery.ts';
 import {ifThere} from './if-there.ts';
 import {observeSession} from './session-observe.ts';
-import {applySteps} from './session-steps.ts';
+import {recordStatus} from './session-record.ts';
+import {applySteps, isFinal} from './session-steps.ts';
 import {sessionChanged, sessionWatches} from './session-watches.ts';
 
 /** What the Session controller is made of. */
@@ -69,7 +70,8 @@ async function reconcileSession(input: ReconcileInput<SessionObject>, parts: Ses
   const applied = await applySteps(plan.steps, {input, seen, parts});
   if (plan.steps.some((s) => s.do === 'DeleteSession')) return plan.outcome;
   const status = settle(seen, plan, applied);
-  const written = await ifThere(writeStatus({write, resource: Sessions, object: session, status}));
+  const final = plan.steps.some(isFinal);
+  const written = await ifThere(recordStatus(write, {session, status, final}));
   if (written === undefined) return done;
   // Told before what follows may fail: once the status is written, nothing tells it again.
   report(input, status, plan.notes, applied.pod);

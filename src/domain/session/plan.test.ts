@@ -281,7 +281,7 @@ const CASES: Record<string, Case> = {
     seen: seenWithPod(unready, {pod: agentRuns(30)}),
     phase: 'Starting',
     ready: 'Starting',
-    outcome: {kind: 'wait', afterMs: 40_000},
+    outcome: {kind: 'wait', afterMs: 60_000},
   },
   'the runner was late to say that it starts the agent: its own clock runs from there': {
     seen: seenWithPod(
@@ -293,7 +293,7 @@ const CASES: Record<string, Case> = {
     outcome: {kind: 'wait', afterMs: 50_000},
   },
   'the runner did not report within the limit': {
-    seen: seenWithPod(unready, {pod: agentRuns(71)}),
+    seen: seenWithPod(unready, {pod: agentRuns(91)}),
     phase: 'Failed',
     ready: 'StartFailed',
     steps: ['DeletePod'],

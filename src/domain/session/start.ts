@@ -33,6 +33,8 @@ const PULL_LIMIT_MS = 180_000;
 const SEED_LIMIT_MS = 600_000;
 /** The runner's own limit ends first and gives the better reason. */
 const GRACE_MS = 10_000;
+/** Until it starts the agent the runner has to begin itself, and looks for 10 s whether its network is closed. */
+const RUNNER_MS = 20_000;
 /** From when on the kubelet's warnings are worth a read. */
 export const WARNINGS_AFTER_MS = 5_000;
 
@@ -123,7 +125,9 @@ function containerRefused(seen: StartSeen): StartState | undefined {
 function agentRuns(seen: StartSeen): StartState | undefined {
   const running = status(seen.pod, CONTAINER.agent)?.state?.running;
   if (running === undefined) return undefined;
-  const since = Math.max(Date.parse(running.startedAt), Date.parse(seen.reportedAt ?? running.startedAt));
+  const startedAt = Date.parse(running.startedAt);
+  const since =
+    seen.reportedAt === undefined ? startedAt + RUNNER_MS : Math.max(startedAt, Date.parse(seen.reportedAt));
   const left = since + seen.startSeconds * 1_000 + GRACE_MS - seen.now.getTime();
   if (left > 0) return waiting('the agent is being started', left);
   const restarts = status(seen.pod, CONTAINER.runner)?.restartCount ?? 0;

@@ -164,13 +164,7 @@ describe('what is stalled goes on when it is mended', () => {
   it('a pod that a policy refuses is a failure with the cause, not a loop', async () => {
     const policy = refusePods(place.namespace);
     await place.cluster.kubectl(['apply', '-f', '-'], JSON.stringify(policy));
-    await place.until('the policy holds', async () => {
-      const run = ['run', 'x', '--image=x', '--dry-run=server'];
-      return place.kubectl(...run).then(
-        () => undefined,
-        () => true,
-      );
-    });
+    await place.until('the policy holds', async () => ((await podsRefused(place)) ? true : undefined));
     await place.create('Session', 'refused', {agent: 'scribe', prompt: 'x'});
     const failed = await place.sessionIs('refused', (s) => s.status?.phase === 'Failed');
     expect(failed.status).toMatchObject({stoppedReason: 'PolicyDenied', attempt: 1});
@@ -181,10 +175,20 @@ describe('what is stalled goes on when it is mended', () => {
     ]);
     expect(failed.status?.conditions?.[0]?.message).toContain('no pods here');
     await place.cluster.kubectl(['delete', '-f', '-'], JSON.stringify(policy));
+    // A policy goes on refusing for a moment after it was deleted.
+    await place.until('the policy is gone', async () => ((await podsRefused(place)) ? undefined : true));
     await place.patch('sessions.carrel.dev', 'refused', {restart: 1});
     await place.sessionIs('refused', (s) => s.status?.pod !== undefined && s.status.attempt === 2);
   });
 });
+
+/** Whether the API server refuses pods in this namespace now. */
+function podsRefused({kubectl}: Place): Promise<boolean> {
+  return kubectl('run', 'x', '--image=x', '--dry-run=server').then(
+    () => false,
+    () => true,
+  );
+}
 
 function refusePods(namespace: string): object {
   const api = {apiVersion: 'admissionregistration.k8s.io/v1', metadata: {name: `${namespace}-no-pods`}};

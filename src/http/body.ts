@@ -10,10 +10,15 @@ export async function readBody(request: IncomingMessage, maxBytes: number): Prom
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of request) {
+  // Not destroyed on the way out: that would close the socket before the refusal is on it.
+  for await (const chunk of request.iterator({destroyOnReturn: false})) {
     const bytes = Buffer.from(chunk);
     size += bytes.length;
-    if (size > maxBytes) throw tooLarge(maxBytes);
+    if (size > maxBytes) {
+      // The rest is dropped as it comes, until the client ends or the server's time limit for requests does.
+      request.resume();
+      throw tooLarge(maxBytes);
+    }
     chunks.push(bytes);
   }
   return Buffer.concat(chunks);

@@ -8,7 +8,8 @@ export async function readBody(request: IncomingMessage, limit: number): Promise
   if (Number(request.headers['content-length'] ?? 0) > limit) throw new BodyTooLarge();
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of request) {
+  // Not destroyed on the way out: that would close the socket before the refusal is on it.
+  for await (const chunk of request.iterator({destroyOnReturn: false})) {
     const bytes = Buffer.from(chunk);
     size += bytes.length;
     if (size > limit) throw new BodyTooLarge();

@@ -1,0 +1,29 @@
+import {once} from 'node:events';
+import {createServer, request} from 'node:http';
+import type {AddressInfo} from 'node:net';
+import {expect, test} from 'vitest';
+import {z} from 'zod';
+import {BodyTooLarge, readBody} from './body.ts';
+
+const Address = z.custom<AddressInfo>((value) => typeof value === 'object' && value !== null && 'port' in value);
+
+test('T35 a body that grows past the limit is refused while it is still coming, and the refusal arrives', async () => {
+  const server = createServer((req, res) => {
+    readBody(req, 1024).then(
+      () => res.writeHead(200).end(),
+      (error: unknown) => res.writeHead(error instanceof BodyTooLarge ? 413 : 500).end(),
+    );
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const {port} = Address.parse(server.address());
+  const sent = request({port, host: '127.0.0.1', method: 'POST'});
+  sent.write('x'.repeat(2048));
+  const [response] = await once(sent, 'response');
+  expect(response).toMatchObject({statusCode: 413});
+  sent.end('x'.repeat(2_000_000));
+  response.resume();
+  await once(response, 'end');
+  server.close();
+  server.closeAllConnections();
+});

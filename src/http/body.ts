@@ -14,12 +14,13 @@ export async function readBody(request: IncomingMessage, maxBytes: number): Prom
   for await (const chunk of request.iterator({destroyOnReturn: false})) {
     const bytes = Buffer.from(chunk);
     size += bytes.length;
-    if (size > maxBytes) {
-      // The rest is dropped as it comes, until the client ends or the server's time limit for requests does.
-      request.resume();
-      throw tooLarge(maxBytes);
-    }
+    if (size > maxBytes) break;
     chunks.push(bytes);
+  }
+  if (size > maxBytes) {
+    // The rest is dropped as it comes, until the client ends or the server's time limit for requests does.
+    request.resume();
+    throw tooLarge(maxBytes);
   }
   return Buffer.concat(chunks);
 }

@@ -8,7 +8,8 @@ import {
 } from '../../test/support/controller-fixture.ts';
 import {type FakeApi, startFakeApi} from '../../test/support/fake-api.ts';
 import {revisionData} from '../../test/support/session-objects.ts';
-import {NetworkPolicies, Pods} from '../kube/builtin.ts';
+import {planAgent} from '../domain/agent/plan.ts';
+import {ControllerRevisions, NetworkPolicies, Pods} from '../kube/builtin.ts';
 import {Agents, Questions, Sessions, Turns} from '../kube/kinds.ts';
 
 const namespace = 'team';
@@ -94,5 +95,32 @@ describe('isolation objects', () => {
     await run.settled();
     api.put(NetworkPolicies, {...again, metadata: {...again.metadata, generation: 2}, spec: {...spec, egress: []}});
     await run.until('closed again', async () => (((await policy())?.spec.egress?.length ?? 0) > 0 ? true : undefined));
+  });
+});
+
+describe('a cache of Agents that is behind', () => {
+  it('a restart runs the Agent as it was mended before', async () => {
+    api.put(Sessions, {metadata: {name: 'one', namespace, generation: 1}, spec: sessionSpec({prompt: 'hello'})});
+    await run.until('pod', async () => (await run.session('one')).status?.pod);
+    await run.report('one', {state: 'Failed', reason: 'CommandNotFound', message: 'no such program'});
+    await run.until('failed', async () => ((await run.session('one')).status?.phase === 'Failed' ? true : undefined));
+    await run.settled();
+    api.fault = (request) =>
+      request.path.endsWith('/agents') && request.query.get('watch') !== null ? 'hang' : undefined;
+    api.endWatches('break');
+    const agent = await run.client.get(Agents, {namespace, name: 'scribe'});
+    const mended = {...agent, spec: {...agent.spec, command: ['mended']}, metadata: {...agent.metadata, generation: 2}};
+    const range = {first: 200_000, last: 200_100};
+    const {create, status} = planAgent({agent: mended, stored: undefined, range, now: new Date()});
+    if (create !== undefined) api.put(ControllerRevisions, create);
+    api.put(Agents, {...mended, status});
+    const {metadata, spec, status: failed} = await run.session('one');
+    api.put(Sessions, {metadata: {...metadata, generation: 2}, spec: {...spec, restart: 1}, status: failed});
+    const revision = await run.until('attempt 2', async () => {
+      const now = (await run.session('one')).status;
+      return now?.attempt === 2 ? now.revision : undefined;
+    });
+    expect(revision).toBe(status.publishedRevision);
+    expect(revision).not.toBe(agent.status?.publishedRevision);
   });
 });

@@ -1,7 +1,7 @@
 import type {KubeObject, ObjectRef} from '../api/kube-object.ts';
 import type {Pod} from '../api/kube-pod.ts';
 import {CONTAINER} from '../api/pod.ts';
-import type {SessionObject} from '../api/v1alpha1/index.ts';
+import type {AgentObject, SessionObject} from '../api/v1alpha1/index.ts';
 import {checkedRevision, chooseRevision} from '../domain/session/revision-choice.ts';
 import {reported} from '../domain/session/runner-report.ts';
 import type {NodeSeen, PodSeen, SessionSeen} from '../domain/session/seen.ts';
@@ -24,9 +24,7 @@ export async function observeSession(
   const status = session.status;
   const key = within(namespace, name);
   const pod = await podOf(session, read, live);
-  const agentRef = {namespace, name: session.spec.agent};
-  // Both may have been applied in one go: the caches of two kinds do not keep step, and "not found" alarms people.
-  const agent = read.of(Agents).get(agentRef) ?? (await live.find(Agents, agentRef));
+  const agent = await agentOf(session, read, live);
   const published = await revision(agent?.status?.publishedRevision, {namespace, read, live});
   const current = await revision(status?.revision, {namespace, read, live});
   return {
@@ -52,6 +50,16 @@ export async function observeSession(
       maySwitch: parts.delivery.maySwitch,
     },
   };
+}
+
+/**
+ * The caches of two kinds do not keep step. Agent and Session may have been applied in one go, and "not found" alarms people;
+ * who mends an Agent and then raises `restart` wants the mended one.
+ */
+async function agentOf(session: SessionObject, read: CachedReader, live: LiveReader): Promise<AgentObject | undefined> {
+  const ref = {namespace: session.metadata.namespace, name: session.spec.agent};
+  const restarts = session.spec.restart > (session.status?.restart ?? 0);
+  return (restarts ? undefined : read.of(Agents).get(ref)) ?? (await live.find(Agents, ref));
 }
 
 /** A Question of an earlier Session of this name is on its way out with its owner. */

@@ -15,9 +15,16 @@ export const REFUSALS = {
   batch_refused: [400, 'JSON-RPC batches are not served; send one message per request.'],
   busy: [503, 'Too many requests are being worked on; try again after Retry-After.'],
   invalid_arguments: [400, 'An argument does not fit the schema; the message names it.'],
+  unsupported_argument: [
+    400,
+    'The argument is known, but this version does not take it; the message says what to do instead. Nothing was done.',
+  ],
   forbidden: [403, 'The caller may not do this; the message names the missing right.'],
   session_not_found: [404, 'No Session of that name is visible to the caller in this namespace.'],
-  agent_not_found: [404, 'No Agent of that name exists in this namespace.'],
+  agent_not_found: [
+    404,
+    'No Agent of that name exists in this namespace; the message names those that the caller may see.',
+  ],
   session_closed: [409, 'The session failed, is archived or closed, and takes no messages.'],
   session_required: [403, 'Only a session can call this tool.'],
   no_active_turn: [409, 'The session has no running turn to ask from.'],

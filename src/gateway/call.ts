@@ -125,6 +125,8 @@ async function firstLacking(
 function contextOf(parts: CallParts, connection: Connection): Omit<ToolCall<unknown>, 'input'> {
   const {caller, namespace, channel, signal, whole} = connection;
   const {store, archive, random, askWaitMs, authorize, tools} = parts;
+  const may = async (need: Need): Promise<boolean> =>
+    caller.kind !== 'session' && (await authorize(caller, namespace, need));
   return {
     caller,
     namespace,
@@ -137,9 +139,9 @@ function contextOf(parts: CallParts, connection: Connection): Omit<ToolCall<unkn
     now: new Date(parts.clock.now()),
     allowedTools: new Set(whole.tools.keys()),
     toolsOf: (groups) => new Set(expandGroups(groups, tools).tools.keys()),
+    may,
     async require(need) {
-      const allowed = caller.kind !== 'session' && (await authorize(caller, namespace, need));
-      if (!allowed) throw lacking(caller, namespace, need);
+      if (!(await may(need))) throw lacking(caller, namespace, need);
     },
     session(name) {
       const found = store.session(namespace, name);

@@ -18,6 +18,7 @@ export function createKubeStore({client, caches}: {client: Client; caches: Gatew
     sessions: (namespace) => sessions.list(namespace),
     children: (uid) => sessions.byIndex(INDEX.parentUid, uid),
     agent: (namespace, name) => agents.get({namespace, name}),
+    agents: (namespace) => agents.list(namespace),
     turns: (namespace, session) => turns.byIndex(INDEX.session, sessionKey(namespace, session)),
     questions: (namespace, session) => questions.byIndex(INDEX.session, sessionKey(namespace, session)),
     createSession: (manifest) => create(client, Sessions, manifest),

@@ -22,6 +22,12 @@ const names = (body: unknown): string[] => {
   const found = JSON.stringify(body).matchAll(/"name":"([a-z_]+)","description"/g);
   return [...found].map((m) => m[1] ?? '').sort();
 };
+/** What a client of 2026-07-28 says with each request. */
+const META = {
+  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+  'io.modelcontextprotocol/clientInfo': {name: 't', version: '1'},
+  'io.modelcontextprotocol/clientCapabilities': {},
+};
 const SESSIONS = ['action_session', 'get_session', 'get_transcript_archive', 'quick_search_sessions', 'start_session'];
 
 describe('clients', () => {
@@ -57,6 +63,46 @@ describe('clients', () => {
 });
 
 describe('transport', () => {
+  test('Z-001 a tool works on the domain itself: one request comes in, and none of ours goes out to ourselves', async () => {
+    fixture.answered.length = 0;
+    const call = rpc('tools/call', {name: 'get_session', arguments: {session_id: 'one'}});
+    expect(JSON.stringify(await (await fixture.post('/mcp', call, key)).json())).toContain('- ID: one');
+    const rest = await fetch(`${fixture.url}/api/v1/sessions/one`, {headers: key});
+    expect(await rest.json()).toMatchObject({session: {metadata: {name: 'one'}}});
+    await expect.poll(() => fixture.answered).toEqual(['mcp 200', 'api 200']);
+  });
+
+  test('Z-004 no reply names a session, also where a client invents one', async () => {
+    const params = {protocolVersion: '2025-11-25', capabilities: {}, clientInfo: {name: 't', version: '1'}};
+    const modern = {'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/list'};
+    for (const [body, version] of [
+      [rpc('initialize', params), {}],
+      [rpc('tools/list'), {}],
+      [rpc('tools/list', {_meta: META}), modern],
+    ] as const) {
+      const reply = await fixture.post('/mcp', body, {...key, ...version, 'mcp-session-id': 'made-up'});
+      expect([reply.status, reply.headers.get('mcp-session-id')]).toEqual([200, null]);
+    }
+  });
+
+  test('Z-014 one key opens both fronts, a wrong one neither', async () => {
+    for (const [headers, status] of [
+      [key, 200],
+      [{'X-API-Key': 'wrong-key-wrong-key'}, 401],
+    ] as const) {
+      expect((await fixture.post('/mcp', rpc('tools/list'), headers)).status).toBe(status);
+      expect((await fetch(`${fixture.url}/api/v1/sessions`, {headers})).status).toBe(status);
+    }
+  });
+
+  test('Z-016 without a good key nothing is read of the cluster', async () => {
+    const before = fixture.api.requests.filter((r) => !r.path.includes('watch')).length;
+    const call = rpc('tools/call', {name: 'get_session', arguments: {session_id: 'one'}});
+    for (const headers of [{}, {'X-API-Key': 'wrong-key-wrong-key'}])
+      expect((await fixture.post('/mcp', call, headers)).status).toBe(401);
+    expect(fixture.api.requests.filter((r) => !r.path.includes('watch'))).toHaveLength(before);
+  });
+
   test('Z-003 Z-005 a bare request answers tools/list as one JSON body', async () => {
     const reply = await fixture.post('/mcp', rpc('tools/list'), {...key, accept: '*/*'});
     expect(reply.status).toBe(200);

@@ -13,6 +13,7 @@ export interface Store {
   sessions(namespace: string): readonly SessionObject[];
   children(uid: string): readonly SessionObject[];
   agent(namespace: string, name: string): AgentObject | undefined;
+  agents(namespace: string): readonly AgentObject[];
   turns(namespace: string, session: string): readonly TurnObject[];
   questions(namespace: string, session: string): readonly QuestionObject[];
   createSession(manifest: Manifest<SessionObject>): Promise<Made<SessionObject>>;

@@ -17,6 +17,8 @@ export interface ToolCall<I> {
   readonly archive: Pick<Archive, 'read'>;
   /** Ask whether the caller may do something more; throws a Refusal when not. */
   readonly require: (need: Need) => Promise<void>;
+  /** The same as a question; always false for a session, which has no rights of a user. */
+  readonly may: (need: Need) => Promise<boolean>;
   /** The Session of that name if the caller may see it; throws `session_not_found`. */
   readonly session: (name: string) => SessionObject;
   /** What the calling connection may use. */
@@ -40,6 +42,8 @@ export interface ToolSpec<I, O> {
   readonly output: z.ZodType<O>;
   /** Composite groups in which the tool appears too; with `input`, narrowed to that schema. */
   readonly composites?: Partial<Record<CompositeGroup, {readonly input?: z.ZodType<I>; readonly description?: string}>>;
+  /** Arguments that clients know from elsewhere and this version does not take: name -> what to do instead. */
+  readonly untaken?: Readonly<Record<string, string>>;
   /** Only sessions can call it. */
   readonly sessionOnly?: boolean;
   /** Rights of a Kubernetes user for this call. */
@@ -103,6 +107,7 @@ export function defineTool<I, O>(spec: ToolSpec<I, O>): Tool {
       ...sent,
     }),
     bind(args, breadth, caller) {
+      refuseUntaken(spec.untaken ?? {}, args);
       const input = parseArguments(breadth === 'narrowed' ? narrow : spec.input, args ?? {});
       return {
         needs: spec.needs(input),
@@ -139,6 +144,14 @@ export const sessionId = z
   .regex(/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/)
   .optional()
   .describe('Id (name) of the session. A session may leave it out to mean itself.');
+
+// Never ignored in silence: who sends one counts on what it would do.
+function refuseUntaken(untaken: Readonly<Record<string, string>>, args: unknown): void {
+  if (typeof args !== 'object' || args === null) return;
+  const found = Object.entries(untaken).filter(([name]) => Object.hasOwn(args, name));
+  if (found.length === 0) return;
+  throw new Refusal('unsupported_argument', found.map(([name, instead]) => `${name}: ${instead}`).join(' '));
+}
 
 function parseArguments<T>(schema: z.ZodType<T>, args: unknown): T {
   const parsed = schema.safeParse(args);

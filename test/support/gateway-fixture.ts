@@ -33,6 +33,8 @@ export interface GatewayFixture {
   readonly url: string;
   readonly caches: GatewayCaches;
   readonly lines: LogLine[];
+  /** Every answered request: its front and status. */
+  readonly answered: string[];
   readonly keysFile: string;
   /** `verb resource[/sub]` that everybody may do; change it during a test. */
   readonly rights: Set<string>;
@@ -73,6 +75,7 @@ export async function startGatewayFixture({askWaitMs = 2_000, namespace = 'team-
   const caches = addGatewayCaches(all);
   all.start();
   await all.whenSynced({timeoutMs: 10_000});
+  const answered: string[] = [];
   const records = new Map<string, StoredRecord[]>();
   const gateway = await startGateway({
     client,
@@ -94,7 +97,7 @@ export async function startGatewayFixture({askWaitMs = 2_000, namespace = 'team-
     endWaits: () => undefined,
     metrics: async () => '',
     measure: () => undefined,
-    answered: () => undefined,
+    answered: (route, status) => void answered.push(`${route} ${status}`),
   });
   const url = `http://127.0.0.1:${gateway.ports.main}`;
   const fixture: GatewayFixture = {
@@ -103,6 +106,7 @@ export async function startGatewayFixture({askWaitMs = 2_000, namespace = 'team-
     url,
     caches,
     lines: log.lines,
+    answered,
     keysFile,
     rights,
     records,

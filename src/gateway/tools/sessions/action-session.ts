@@ -49,6 +49,9 @@ export default defineTool({
   description:
     'Acts on a session. follow_up sends it a message: queued while a turn runs (force_immediate ends that turn first), delivered at once when it is idle, asleep or waiting for input, refused when it failed, is archived or closed. archive puts it away. update_notes and update_title change what people read.',
   input,
+  untaken: {
+    acting_session_id: 'who acts is known from the credential of the call and cannot be claimed; leave it out.',
+  },
   output,
   composites: {
     self_session: {

@@ -7,6 +7,7 @@ import {freshSessionName, keyedSessionName} from '../../../domain/change/names.t
 import {buildSession, jobState} from '../../../domain/change/start-session.ts';
 import {Refusal} from '../../../domain/refusal.ts';
 import {defineTool, sessionId, type ToolCall} from '../../tool.ts';
+import {agentNotFound, toolsBeyond} from './agent-choice.ts';
 
 const FAMILY = 'start_session';
 
@@ -28,6 +29,15 @@ const input = z.strictObject({
 });
 type Input = z.output<typeof input>;
 
+const listOf = (what: string) =>
+  `in this version neither an Agent nor a session has ${what} of its own, so there is nothing to choose; leave it out.`;
+const UNTAKEN = {
+  mcp_servers: listOf('MCP servers'),
+  skills: listOf('skills'),
+  plugins: listOf('plugins'),
+  hooks: listOf('hooks'),
+};
+
 export default defineTool({
   name: 'start_session',
   group: 'sessions',
@@ -39,6 +49,7 @@ export default defineTool({
     'Without a key a retry can start a second session: after an error or time-out do not retry; first search by title with quick_search_sessions.',
   ].join(' '),
   input,
+  untaken: UNTAKEN,
   output: z.object({
     session: z.custom<SessionObject>().meta({type: 'object'}),
     replayed: z.boolean(),
@@ -74,8 +85,7 @@ async function start(call: ToolCall<Input>): Promise<{session: SessionObject; cr
     return {session: earlier, created: false};
   }
   const agent = store.agent(namespace, asked.agent_root);
-  if (agent === undefined)
-    throw new Refusal('agent_not_found', `Agent "${asked.agent_root}" does not exist in namespace "${namespace}".`);
+  if (agent === undefined) throw await agentNotFound(call, asked.agent_root);
   const parent = await parentFor(call);
   if (caller.kind === 'session') refuseMoreThanOwn(call, agent.spec.groups);
   const manifest = buildSession(asked, {
@@ -114,7 +124,7 @@ async function parentFor(call: ToolCall<Input>): Promise<SessionObject | undefin
 
 /** A child never has more than its parent. */
 function refuseMoreThanOwn(call: ToolCall<Input>, groups: readonly string[]): void {
-  const more = [...call.toolsOf(groups)].filter((tool) => !call.allowedTools.has(tool));
+  const more = toolsBeyond(call, groups);
   if (more.length === 0) return;
   throw new Refusal(
     'forbidden',

@@ -40,6 +40,11 @@ export async function ensureSwitch(layout: Layout): Promise<void> {
 
 const NO_BRIDGE_FILTER = 'for f in /proc/sys/net/bridge/bridge-nf-call-*; do [ -e "$f" ] && echo 0 >"$f"; done; exit 0';
 
+// A node that was just switched on has no bridge yet: it would send packets for its pods back to the host, and tell the
+// sender to ask the host from now on. The sender keeps that for minutes, and those pods cannot be answered.
+const NO_REDIRECTS =
+  'for way in accept send; do for of in all default eth0; do echo 0 >/proc/sys/net/ipv4/conf/$of/${way}_redirects; done; done';
+
 async function attach(layout: Layout, end: {namespace: string; address: string; port: string}): Promise<void> {
   const {namespace, address, port} = end;
   await detach(layout, end);
@@ -49,6 +54,7 @@ async function attach(layout: Layout, end: {namespace: string; address: string; 
   await inside(namespace, 'addr', 'add', `${address}/24`, 'dev', 'eth0');
   await inside(namespace, 'link', 'set', 'eth0', 'up');
   await inside(namespace, 'link', 'set', 'lo', 'up');
+  await run('nsenter', [`--net=/run/netns/${namespace}`, 'sh', '-c', NO_REDIRECTS]);
   await inside(namespace, 'route', 'add', 'default', 'via', layout.host);
 }
 

@@ -67,13 +67,27 @@ export async function up(settings: Settings, options: UpOptions): Promise<Starte
     for (let i = 1; i <= record.nodes; i++) await waitForNode(kubectl, nodeLayout(layout, i), since);
   });
   await step('start DNS and volumes', async () => {
-    for (const deployment of ADDON_DEPLOYMENTS) {
-      const [namespace = '', name = ''] = deployment.split('/');
-      await kubectl(['-n', namespace, 'rollout', 'status', `deployment/${name}`, '--timeout=300s']);
-      for (const node of started) await waitForPods(kubectl, {namespace, node, since});
+    try {
+      for (const deployment of ADDON_DEPLOYMENTS) {
+        const [namespace = '', name = ''] = deployment.split('/');
+        await kubectl(['-n', namespace, 'rollout', 'status', `deployment/${name}`, '--timeout=300s']);
+        for (const node of started) await waitForPods(kubectl, {namespace, node, since});
+      }
+    } catch (error) {
+      throw new Error(`${error instanceof Error ? error.message : String(error)}\n${await whatPodsSay(kubectl)}`);
     }
   });
   return {layout, record, binaries};
+}
+
+/** What a person would look at first when pods do not come up: their states and the warnings about them. */
+async function whatPodsSay(kubectl: Kubectl): Promise<string> {
+  const questions = [
+    ['get', 'pods', '-A', '-o', 'wide'],
+    ['get', 'events', '-A', '--field-selector=type=Warning', '--sort-by=.lastTimestamp'],
+  ];
+  const answers = await Promise.all(questions.map((args) => kubectl(args).catch((error) => String(error))));
+  return answers.map((answer) => answer.trim().split('\n').slice(-30).join('\n')).join('\n');
 }
 
 type Kubectl = (args: readonly string[], stdin?: string) => Promise<string>;

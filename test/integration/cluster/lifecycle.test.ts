@@ -67,6 +67,18 @@ test('an API server of an older version without image volumes drops them without
   expect(JSON.stringify(made.spec.volumes ?? [])).not.toContain('reference');
 });
 
+test('a node that is just starting cannot lead others astray: redirects are neither sent nor believed', async () => {
+  for (const end of ['cp', 'n1']) {
+    const files = '/proc/sys/net/ipv4/conf/all/*_redirects /proc/sys/net/ipv4/conf/eth0/*_redirects';
+    const values = await run('ip', ['netns', 'exec', `${kernelNames}-${end}`, 'sh', '-c', `grep -H . ${files}`]);
+    for (const line of values
+      .trim()
+      .split('\n')
+      .filter((l) => /(accept|send)_redirects:/.test(l)))
+      expect(line, end).toMatch(/:0$/);
+  }
+});
+
 test('after every process has died, up brings the same cluster back', async () => {
   await cluster.kubectl(['create', 'configmap', 'kept']);
   const pids = await readdir(join(folder, 'pid'));

@@ -1,5 +1,18 @@
 import {defineConfig} from 'vitest/config';
 
+/** Tests that take away what all others stand on: a node, the API server, processes of the release. One file at a time. */
+const ALONE = [
+  'test/integration/archive/archive.test.ts',
+  'test/integration/cluster/faults.test.ts',
+  'test/integration/gateway/outage.test.ts',
+  'test/integration/kube/restart.test.ts',
+  'test/integration/session/faults.test.ts',
+];
+
+// What fails on the cluster is tried once more: kubelets, pulls and leader changes of a busy machine are outside our
+// tests' reach. The report names each test that needed it.
+const onCluster = {retry: 1, testTimeout: 180_000, hookTimeout: 600_000};
+
 export default defineConfig({
   test: {
     projects: [
@@ -15,18 +28,18 @@ export default defineConfig({
           fileParallelism: false,
         },
       },
-      // The installed release on a real cluster. What fails is tried once more: kubelets, pulls and leader changes of a busy
-      // machine are outside our tests' reach. The report names each test that needed it.
+      // The installed release on a real cluster. Each file has a namespace of its own; most of a file's time is waiting for
+      // pods, so a few run side by side.
       {
         test: {
+          ...onCluster,
           name: 'integration',
-          retry: 1,
           include: ['test/integration/**/*.test.ts'],
-          testTimeout: 180_000,
-          hookTimeout: 600_000,
-          fileParallelism: false,
+          exclude: ALONE,
+          maxWorkers: 3,
         },
       },
+      {test: {...onCluster, name: 'alone', include: ALONE, fileParallelism: false}},
     ],
   },
 });

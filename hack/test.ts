@@ -24,7 +24,9 @@ try {
   runProject('process');
   if (!args.includes('--unit')) {
     const {images} = await prepare(TEST_VALUES);
-    runProject('integration', {CARREL_TEST_IMAGES: JSON.stringify(images)});
+    const release = {CARREL_TEST_IMAGES: JSON.stringify(images)};
+    runProject('integration', release);
+    runProject('alone', release);
   }
 } catch (error) {
   total.failed += 1;
@@ -35,11 +37,10 @@ process.stdout.write(`${total.passed} passed, ${total.failed} failed\n`);
 process.exit(total.failed === 0 ? 0 : 1);
 
 /** Runs one vitest project and adds its figures; a file that cannot be loaded counts as a failure. */
-function runProject(project: 'unit' | 'process' | 'integration', env: Record<string, string> = {}): void {
+function runProject(project: 'unit' | 'process' | 'integration' | 'alone', env: Record<string, string> = {}): void {
   const folder = mkdtempSync(join(tmpdir(), 'carrel-test-'));
   const file = join(folder, 'report.json');
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${file}`];
-  const order = project === 'unit' ? [] : ['--no-file-parallelism'];
   const vitest = [
     join(ROOT, 'node_modules/vitest/vitest.mjs'),
     'run',
@@ -47,7 +48,6 @@ function runProject(project: 'unit' | 'process' | 'integration', env: Record<str
     project,
     '--passWithNoTests',
     ...reporters,
-    ...order,
   ];
   const result = spawnSync(process.execPath, [...vitest, ...filters], {
     cwd: ROOT,

@@ -1,8 +1,12 @@
 import {isDeepStrictEqual} from 'node:util';
-import type {Pod} from '../api/kube-pod.ts';
+import type {ContainerStatus, Pod} from '../api/kube-pod.ts';
 import {LABEL_AGENT, LABEL_SESSION} from '../api/meta.ts';
+import {CONTAINER} from '../api/pod.ts';
 import type {QuestionObject, SessionObject, TurnObject} from '../api/v1alpha1/index.ts';
+import {identityOf} from '../domain/session/identity.ts';
+import {podName} from '../domain/session/pod.ts';
 import {isOpen} from '../domain/session/queue.ts';
+import {startedLate} from '../domain/session/start.ts';
 import {isTerminal} from '../domain/turn/status.ts';
 import {ControllerRevisions, Nodes, PersistentVolumeClaims, Pods} from '../kube/builtin.ts';
 import {Agents, Questions, Sessions, Turns} from '../kube/kinds.ts';
@@ -22,8 +26,9 @@ export function sessionChanged(change: Change<SessionObject>): boolean {
 export const sessionWatches: readonly AnyWatch[] = [
   wakeOn({resource: Turns, changed: turnChanged, keys: (t) => [keyOf(t, t.spec.session)]}),
   wakeOn({resource: Questions, changed: questionChanged, keys: (q) => [keyOf(q, q.spec.session)]}),
-  wakeOn({resource: Pods, changed: podChanged, keys: labelled}),
-  wakeOn({resource: PersistentVolumeClaims, changed: askedFor, keys: labelled}),
+  wakeOn({resource: Pods, changed: podChanged, added: unexpected, keys: labelled}),
+  // Nothing waits for a claim to appear: who made it goes on by itself. One that goes is a loss.
+  wakeOn({resource: PersistentVolumeClaims, changed: askedFor, added: () => false, keys: labelled}),
   wakeOn({
     resource: Agents,
     changed: (old, now) => old.status !== now.status,
@@ -67,14 +72,27 @@ function questionChanged(old: QuestionObject, now: QuestionObject): boolean {
   return old.metadata.uid !== now.metadata.uid || isOpen(old) !== isOpen(now);
 }
 
+/** False for the pod of the present attempt: the reconcile that makes it, or tries again, goes on by itself. */
+function unexpected(pod: Pod, read: CachedReader): boolean {
+  const [key] = labelled(pod);
+  const session = key === undefined ? undefined : read.of(Sessions).get(key);
+  if (session === undefined || session.status?.attempt === undefined) return true;
+  const owned = pod.metadata.ownerReferences?.some((o) => o.uid === session.metadata.uid) === true;
+  return !owned || pod.metadata.name !== podName(identityOf(session), session.status.attempt);
+}
+
 /** What a start or an end is judged by; progress that is as expected wakes nobody. */
 function podChanged(old: Pod, now: Pod): boolean {
-  return askedFor(old, now) || JSON.stringify(podFacts(old)) !== JSON.stringify(podFacts(now));
+  if (askedFor(old, now)) return true;
+  // Of a pod on its way out nothing counts any more but that it is gone.
+  if (now.metadata.deletionTimestamp !== undefined) return false;
+  return JSON.stringify(podFacts(old)) !== JSON.stringify(podFacts(now));
 }
 
 const ON_THE_WAY = ['ContainerCreating', 'PodInitializing'];
 
-function podFacts({spec, status}: Pod): unknown {
+function podFacts(pod: Pod): unknown {
+  const {spec, status} = pod;
   const all = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
   const scheduled = status?.conditions?.find((c) => c.type === 'PodScheduled' && c.status === 'False');
   return [
@@ -82,12 +100,17 @@ function podFacts({spec, status}: Pod): unknown {
     scheduled?.message,
     [...(spec.initContainers ?? []), ...spec.containers].map((c) => c.image),
     spec.ephemeralContainers?.map((c) => c.name),
-    all.map(({name, state}) => [
-      name,
-      ON_THE_WAY.includes(state?.waiting?.reason ?? '') ? '' : state?.waiting?.reason,
-      state?.terminated?.exitCode === 0 && name !== 'agent' ? undefined : state?.terminated?.exitCode,
-    ]),
+    all.flatMap((c) => containerFact(pod, c) ?? []),
   ];
+}
+
+/** Undefined while a container is on its way, runs, or ended as it should: not there yet counts the same. */
+function containerFact(pod: Pod, {name, state}: ContainerStatus): string | undefined {
+  const {waiting, running, terminated} = state ?? {};
+  if (waiting?.reason !== undefined && !ON_THE_WAY.includes(waiting.reason)) return `${name} ${waiting.reason}`;
+  if (running !== undefined) return startedLate(pod, running.startedAt) ? `${name} runs` : undefined;
+  if (terminated === undefined || (terminated.exitCode === 0 && name !== CONTAINER.agent)) return undefined;
+  return `${name} ended ${terminated.exitCode}`;
 }
 
 function readiness(node: {

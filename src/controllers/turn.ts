@@ -17,7 +17,7 @@ export function turnController(): ControllerDefinition {
     name: 'turn',
     resource: Turns,
     workers: 2,
-    wakes: (change) => matters(change, askedFor),
+    wakes: (change) => matters(change, askedFor) && change.new !== undefined && concerns(change.new),
     watches: [
       wakeOn({
         resource: Sessions,
@@ -29,11 +29,22 @@ export function turnController(): ControllerDefinition {
             : read
                 .of(Turns)
                 .byIndex(INDEX.session, within(session.metadata.namespace, session.metadata.name))
+                .filter(concerns)
                 .map((t) => ({namespace: t.metadata.namespace ?? '', name: t.metadata.name})),
       }),
     ],
     reconcile: reconcileTurn,
   });
+}
+
+/** A turn that ended is looked at for late edits; one that waits or runs, only if it goes with no Session. */
+function concerns(turn: TurnObject): boolean {
+  return isTerminal(turn) ? observedEnd(turn) !== undefined : !hasSession(turn);
+}
+
+/** A turn that belongs to a Session goes with it: it is not left behind, only not collected yet. */
+function hasSession({metadata}: TurnObject): boolean {
+  return metadata.ownerReferences?.some((o) => o.kind === 'Session') === true;
 }
 
 async function reconcileTurn({object: turn, read, write, now, events}: ReconcileInput<TurnObject>): Promise<Outcome> {
@@ -43,8 +54,7 @@ async function reconcileTurn({object: turn, read, write, now, events}: Reconcile
     if (status !== undefined) await ifThere(writeStatus({write, resource: Turns, object: turn, status}));
     return done;
   }
-  // A turn that belongs to a Session goes with it: it is not left behind, only not collected yet.
-  if (turn.metadata.ownerReferences?.some((o) => o.kind === 'Session') === true) return done;
+  if (hasSession(turn)) return done;
   const ref = {namespace: turn.metadata.namespace, name: turn.spec.session};
   // Both may have been created in one go: the caches of two kinds do not keep step.
   if (read.of(Sessions).get(ref) !== undefined || (await write.find(Sessions, ref)) !== undefined) return done;

@@ -1,23 +1,26 @@
 import type {KubeObject} from '../api/kube-object.ts';
+import {wakeSides} from '../kube/controller.ts';
 import type {AnyWatch, CachedReader, Change, Key} from '../kube/ports.ts';
 import type {Resource} from '../kube/resource.ts';
 
 /** Changes of another kind that wake keys, without those that nobody needs to look at. */
 export interface Wake<U extends KubeObject> {
   resource: Resource<U>;
-  /** Additions and removals always count; this is asked for changes only. */
+  /** Asked for changes only; removals always count. */
   changed(old: U, now: U): boolean;
+  /** Asked for additions; all count if absent. */
+  added?(object: U, read: CachedReader): boolean;
   keys(object: U, read: CachedReader): readonly Key[];
 }
 
 /** A watch that lets echoes of our own writes and changes without meaning pass by: each reconcile costs. */
-export function wakeOn<U extends KubeObject>({resource, changed, keys}: Wake<U>): AnyWatch {
+export function wakeOn<U extends KubeObject>({resource, changed, added, keys}: Wake<U>): AnyWatch {
   return {
     attach: (read, wake) =>
       read.of(resource).subscribe((change) => {
         if (!matters(change, changed)) return;
-        for (const side of [change.old, change.new])
-          if (side !== undefined) for (const key of keys(side, read)) wake(key);
+        if (change.old === undefined && change.new !== undefined && added?.(change.new, read) === false) return;
+        wakeSides(change, (side) => keys(side, read), wake);
       }),
   };
 }

@@ -24,12 +24,23 @@ export function watch<U extends KubeObject>({resource, enqueue}: Watch<U>): AnyW
   return {
     attach(read, wake) {
       return read.of(resource).subscribe((change) => {
-        // Both sides: a child that changed owners wakes the old one too.
-        for (const side of [change.old, change.new])
-          if (side !== undefined) for (const key of enqueue(side, read)) wake(key);
+        wakeSides(change, (side) => enqueue(side, read), wake);
       });
     },
   };
+}
+
+/**
+ * Wakes the keys of both sides of a change: a child that changed owners wakes the old one too. Each key once, because the
+ * first call may start its work at once, and the second would then ask for another round.
+ */
+export function wakeSides<U extends KubeObject>(
+  change: Change<U>,
+  keys: (side: U) => readonly Key[],
+  wake: (key: Key) => void,
+): void {
+  const sides = [change.old, change.new].flatMap((side) => (side === undefined ? [] : keys(side)));
+  for (const key of new Map(sides.map((k) => [textOf(k), k])).values()) wake(key);
 }
 
 /** Describe a controller; nothing runs until it is started with a runtime. */

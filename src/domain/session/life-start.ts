@@ -4,6 +4,7 @@ import {identityOf} from './identity.ts';
 import {deletePod, fail, type Life, type LifeRule, type LifeSeen} from './life.ts';
 import {podName} from './pod.ts';
 import type {RevisionChoice} from './seen.ts';
+import {WARNINGS_AFTER_MS} from './start.ts';
 import type {Step} from './steps.ts';
 import {happenedSince, type LifeStep, stepsWithin, withStep} from './timeline.ts';
 import {volumeClaimName} from './volume.ts';
@@ -75,8 +76,11 @@ function podToMake(life: LifeSeen): Life | undefined {
     delivery: seen.settings.delivery,
     addresses: seen.addresses,
   };
-  return {...base, steps: [{do: 'CreatePod', input}], outcome: wait(20_000)};
+  return {...base, steps: [{do: 'CreatePod', input}], outcome: wait(FIRST_LOOK_MS)};
 }
+
+// Most pods are up by then and have reported: a look at them costs a reconcile and says nothing.
+const FIRST_LOOK_MS = WARNINGS_AFTER_MS + 1_000;
 
 const NO_ADDRESS = 'the gateway or the egress relay has no cluster address yet; is the release installed completely?';
 

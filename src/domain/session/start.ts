@@ -38,6 +38,15 @@ const RUNNER_MS = 20_000;
 /** From when on the kubelet's warnings are worth a read. */
 export const WARNINGS_AFTER_MS = 5_000;
 
+/**
+ * True for a container that began when the first look at the start was over, or was about to be: what was said then (that
+ * images are pulled, for one) has to be taken back. One that began before is seen by that look.
+ */
+export function startedLate(pod: Pod, startedAt: string): boolean {
+  const scheduled = scheduledAt(pod);
+  return scheduled !== undefined && Date.parse(startedAt) - scheduled >= WARNINGS_AFTER_MS - 1_000;
+}
+
 type Rule = (seen: StartSeen) => StartState | undefined;
 
 // First match decides.

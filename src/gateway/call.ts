@@ -7,6 +7,7 @@ import {Refusal} from '../domain/refusal.ts';
 import type {Clock} from '../kube/clock.ts';
 import type {Log} from '../kube/ports.ts';
 import type {Authorize} from './auth/authorize.ts';
+import {type SayProgress, telling} from './progress.ts';
 import type {Store} from './store.ts';
 import type {BoundCall, Tool, ToolCall} from './tool.ts';
 
@@ -20,6 +21,8 @@ export interface Connection {
   readonly channel: Channel;
   readonly requestId: string;
   readonly signal: AbortSignal;
+  /** Present when the caller wants to hear of a long call while it lasts. */
+  readonly progress?: SayProgress | undefined;
 }
 
 /** How a call ended. `hidden`: the connection does not offer such a tool. */
@@ -136,6 +139,7 @@ function contextOf(parts: CallParts, connection: Connection): Omit<ToolCall<unkn
     random,
     askWaitMs,
     signal,
+    during: telling(parts.clock, connection.progress),
     now: new Date(parts.clock.now()),
     allowedTools: new Set(whole.tools.keys()),
     toolsOf: (groups) => new Set(expandGroups(groups, tools).tools.keys()),

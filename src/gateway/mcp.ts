@@ -6,21 +6,25 @@ import {
   classifyInboundRequest,
   createMcpHandler,
   isInitializeRequest,
+  isJSONRPCNotification,
   isJSONRPCRequest,
   isJSONRPCResponse,
   type JSONRPCMessage,
-  type Tool as ListedTool,
+  type McpServer,
   ProtocolError,
   ProtocolErrorCode,
   parseJSONRPCMessage,
   Server,
+  type ServerContext,
   SUPPORTED_PROTOCOL_VERSIONS,
   type Transport,
+  type TransportSendOptions,
 } from '@modelcontextprotocol/server';
 import {sendJson} from '../http/reply.ts';
 import type {Log} from '../kube/ports.ts';
 import type {CallReply, Calls, Connection} from './call.ts';
-import type {Tool} from './tool.ts';
+import type {SayProgress} from './progress.ts';
+import {createListCache, type ListCache} from './tool-list.ts';
 
 // The only file that knows the MCP SDK. Both protocol eras on one URL, a server object for each request, no session ids.
 
@@ -45,24 +49,48 @@ const INSTRUCTIONS =
 /** A client may keep the tool list for a minute, for itself only. */
 const CACHE = {ttlMs: 60_000, cacheScope: 'private'} as const;
 
-/** Build the MCP front. */
-export function createMcp(parts: McpParts): {serve: ServeMcp; close(): Promise<void>} {
-  // The SDK hands this object through untouched: it carries the connection, and no token.
-  const connections = new WeakMap<AuthInfo, Connection>();
+/** The front of MCP: serves messages until it is closed. */
+export interface McpFront {
+  readonly serve: ServeMcp;
+  close(): Promise<void>;
+}
+
+/** Build the MCP front over the tools. */
+export function createMcp(parts: McpParts): McpFront {
   const lists = createListCache();
-  const factory = ({authInfo}: {authInfo?: AuthInfo}): Server => {
-    const connection = authInfo === undefined ? undefined : connections.get(authInfo);
-    if (connection === undefined) throw new Error('a request reached the MCP server without a caller');
-    return buildServer(parts, connection, lists);
+  return createMcpFront({log: parts.log, build: (asking) => buildServer(parts, asking, lists)});
+}
+
+/** Who sent a request, and whether its reply may be a stream. */
+export interface Asking {
+  readonly connection: Connection;
+  readonly takesStream: boolean;
+}
+
+/** What a front is made of; `build` makes the server of one request. */
+export interface FrontParts {
+  readonly log: Log;
+  readonly build: (asking: Asking) => Server | McpServer;
+}
+
+/** Both protocol eras over one builder of servers. */
+export function createMcpFront({log, build}: FrontParts): McpFront {
+  // The SDK hands this object through untouched: it carries the caller, and no token.
+  const callers = new WeakMap<AuthInfo, Asking>();
+  const factory = ({authInfo}: {authInfo?: AuthInfo}): Server | McpServer => {
+    const asking = authInfo === undefined ? undefined : callers.get(authInfo);
+    if (asking === undefined) throw new Error('a request reached the MCP server without a caller');
+    return build(asking);
   };
-  const onerror = (error: Error) => parts.log.debug({problem: error.message}, 'MCP request refused');
+  const onerror = (error: Error) => log.debug({problem: error.message}, 'MCP request refused');
   const modern = createMcpHandler(factory, {legacy: 'reject', onerror});
-  const handle = toNodeHandler(modern, {onerror: (error) => parts.log.error({error}, 'MCP front failed')});
+  const handle = toNodeHandler(modern, {onerror: (error) => log.error({error}, 'MCP front failed')});
   return {
     async serve({req, res, body, connection}) {
-      if (isOlder(req, body)) return await serveOlder(buildServer(parts, connection, lists), {req, res, body});
+      const asking = {connection, takesStream: takesStream(req)};
+      if (isOlder(req, body)) return await serveOlder(build(asking), {req, res, body});
       const auth: AuthInfo = {token: '', clientId: '', scopes: []};
-      connections.set(auth, connection);
+      callers.set(auth, asking);
       const {url = '/mcp'} = req;
       // The body is parsed already, so nothing is read from the request any more.
       const iterator = () => req[Symbol.asyncIterator]();
@@ -98,12 +126,17 @@ function isOlder(req: IncomingMessage, body: unknown): boolean {
   return route.kind === 'legacy';
 }
 
+/** Only who names event streams gets one: `*\/*` of a plain client means one JSON body (Z-003). */
+function takesStream(req: IncomingMessage): boolean {
+  return req.headers.accept?.includes('text/event-stream') === true;
+}
+
 /**
- * Older clients get one JSON body for each message (Z-003). The SDK's own HTTP transport would do the same by way of web
+ * Older clients get one JSON body for each message (Z-003), or a stream when something is told before the reply. The SDK's own HTTP transport would do the same by way of web
  * requests, streams and responses, and that is more work than all the rest of a call.
  */
 async function serveOlder(
-  server: Server,
+  server: Server | McpServer,
   {req, res, body}: {req: IncomingMessage; res: ServerResponse; body: unknown},
 ): Promise<void> {
   const message = parseJSONRPCMessage(body);
@@ -118,22 +151,41 @@ async function serveOlder(
     res.writeHead(202, {'content-length': '0'}).end();
     return;
   }
-  const transport = new OneReply();
+  const transport = new OneReply(takesStream(req) ? res : undefined);
   await server.connect(transport);
-  sendJson(res, 200, await transport.ask(message));
+  const reply = await transport.ask(message);
+  if (res.headersSent) res.end(eventOf(reply));
+  else sendJson(res, 200, reply);
 }
 
-/** The wire of a server that lives for one request: what is not the reply to it has nowhere to go. */
+function eventOf(message: JSONRPCMessage): string {
+  return `event: message\ndata: ${JSON.stringify(message)}\n\n`;
+}
+
+/**
+ * The wire of a server that lives for one request. What is told of the request before its reply opens the stream, where the
+ * client takes one; everything else has nowhere to go.
+ */
 class OneReply implements Transport {
   onclose?: Transport['onclose'];
   onerror?: Transport['onerror'];
   onmessage?: Transport['onmessage'];
   readonly #reply = Promise.withResolvers<JSONRPCMessage>();
+  readonly #stream: ServerResponse | undefined;
+
+  constructor(stream: ServerResponse | undefined) {
+    this.#stream = stream;
+  }
 
   async start(): Promise<void> {}
 
-  async send(message: JSONRPCMessage): Promise<void> {
-    if (isJSONRPCResponse(message)) this.#reply.resolve(message);
+  async send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
+    if (isJSONRPCResponse(message)) return this.#reply.resolve(message);
+    if (!isJSONRPCNotification(message) || options?.relatedRequestId === undefined) return;
+    const stream = this.#stream;
+    if (stream === undefined || stream.writableEnded || stream.destroyed) return;
+    if (!stream.headersSent) stream.writeHead(200, STREAM);
+    stream.write(eventOf(message));
   }
 
   async close(): Promise<void> {
@@ -146,12 +198,15 @@ class OneReply implements Transport {
   }
 }
 
+/** Nothing between here and the client may hold an event back. */
+const STREAM = {'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no'} as const;
+
 function headerOf(req: IncomingMessage, name: string): string | undefined {
   const value = req.headers[name];
   return Array.isArray(value) ? value[0] : value;
 }
 
-function buildServer({calls, version}: McpParts, connection: Connection, lists: ListCache): Server {
+function buildServer({calls, version}: McpParts, {connection, takesStream: streams}: Asking, lists: ListCache): Server {
   const server = new Server(
     {name: 'carrel', version},
     {
@@ -160,15 +215,27 @@ function buildServer({calls, version}: McpParts, connection: Connection, lists: 
       cacheHints: {'tools/list': CACHE, 'server/discover': CACHE},
     },
   );
-  server.setRequestHandler('tools/list', async () => ({tools: lists(connection, await calls.list(connection))}));
-  server.setRequestHandler('tools/call', async ({params}) => {
-    const reply = await calls.call(connection, params.name, params.arguments);
+  server.setRequestHandler('tools/list', async () => ({tools: lists(connection.scope, await calls.list(connection))}));
+  server.setRequestHandler('tools/call', async ({params}, context) => {
+    const asked = {...connection, progress: streams ? progressOf(context) : undefined};
+    const reply = await calls.call(asked, params.name, params.arguments);
     // Not advertised on this connection: a protocol error, not a tool result (Z-027).
     if (reply.kind === 'hidden')
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Tool ${params.name} not found on this connection`);
     return toolResult(reply);
   });
   return server;
+}
+
+/** How to tell of progress, for a client that asked for it. */
+function progressOf({mcpReq}: ServerContext): SayProgress | undefined {
+  const progressToken = mcpReq._meta?.progressToken;
+  if (progressToken === undefined) return undefined;
+  return (progress, message) => {
+    const params = {progressToken, progress, message};
+    // A client that went away is noticed by its connection, not here.
+    mcpReq.notify({method: 'notifications/progress', params}).catch(() => undefined);
+  };
 }
 
 function toolResult(reply: Exclude<CallReply, {kind: 'hidden'}>): CallToolResult {
@@ -186,34 +253,3 @@ function isStructured(reply: Done): reply is Done & {data: Record<string, unknow
 }
 
 type Done = Extract<CallReply, {kind: 'done'}>;
-
-type ListCache = (connection: Connection, tools: readonly Tool[]) => ListedTool[];
-
-/** Tool lists are made once per scope: a scope is the same for all connections with equal tools. */
-function createListCache(): ListCache {
-  const known = new Map<string, ListedTool[]>();
-  return ({scope}, tools) => {
-    const key = tools.map((t) => `${t.name}:${scope.tools.get(t.name)}`).join(',');
-    const list = known.get(key) ?? tools.map((tool) => listed(tool, scope.tools.get(tool.name) ?? 'narrowed'));
-    if (known.size < 256) known.set(key, list);
-    return list;
-  };
-}
-
-function listed(tool: Tool, breadth: 'whole' | 'narrowed'): ListedTool {
-  const readOnly = tool.effect === 'read';
-  const annotations = {
-    readOnlyHint: readOnly,
-    destructiveHint: tool.effect === 'delete',
-    idempotentHint: readOnly,
-    openWorldHint: false,
-  };
-  const {description, inputSchema, outputSchema} = tool.describe(breadth);
-  return {
-    name: tool.name,
-    description,
-    inputSchema,
-    ...(outputSchema === undefined ? {} : {outputSchema}),
-    annotations,
-  };
-}

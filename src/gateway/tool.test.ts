@@ -78,6 +78,7 @@ const NO_CALL: Omit<ToolCall<unknown>, 'input'> = {
   random: unused,
   askWaitMs: 0,
   signal: new AbortController().signal,
+  during: (_note, work) => work,
   store: {
     session: unused,
     liveSession: unused,

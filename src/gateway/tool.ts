@@ -5,6 +5,7 @@ import type {BaseGroup, Breadth, CompositeGroup, Effect, Grouped} from '../domai
 import type {Need} from '../domain/access/need.ts';
 import type {Archive} from '../domain/archive.ts';
 import {Refusal} from '../domain/refusal.ts';
+import type {During} from './progress.ts';
 import type {Store} from './store.ts';
 
 /** The domain as tools see it. Namespace and caller come from the credential, never from an argument. */
@@ -30,6 +31,8 @@ export interface ToolCall<I> {
   readonly random: () => string;
   readonly askWaitMs: number;
   readonly signal: AbortSignal;
+  /** For work that may take seconds: the caller hears that the call goes on. */
+  readonly during: During;
 }
 
 /** What one tool file declares. */

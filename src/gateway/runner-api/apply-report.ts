@@ -2,6 +2,7 @@ import {wholeSeconds} from '../../api/condition-list.ts';
 import type {RunnerStatus, SessionObject} from '../../api/v1alpha1/index.ts';
 import type {RunnerEvent} from '../../api/wire/runner.ts';
 import {canonicalJson} from '../../domain/canonical.ts';
+import {sizedRunner} from '../../domain/status-size.ts';
 import {isApiError} from '../../kube/errors.ts';
 import {Sessions} from '../../kube/kinds.ts';
 import type {Client} from '../../kube/ports.ts';
@@ -56,7 +57,7 @@ export function runnerStatus(
   const {type: _type, agentSessionId, conversation, agent, exit, findings, ...rest} = report;
   const {before, podUid, epoch} = past;
   const samePod = before?.podUID === podUid;
-  return {
+  return sizedRunner({
     ...rest,
     podUID: podUid,
     epoch,
@@ -66,7 +67,7 @@ export function runnerStatus(
     exit: exit === undefined ? undefined : {...exit, code: inByte(exit.code)},
     findings: findings === undefined || findings.length === 0 ? undefined : findings,
     reportedAt: wholeSeconds(past.now),
-  };
+  });
 }
 
 function inByte(code: number | undefined): number | undefined {

@@ -2,6 +2,7 @@ import {wholeSeconds} from '../../api/condition-list.ts';
 import type {ObjectRef} from '../../api/kube-object.ts';
 import {TURN_TERMINAL, type TurnStatus} from '../../api/v1alpha1/index.ts';
 import type {RunnerEvent} from '../../api/wire/runner.ts';
+import {sizedEnd} from '../../domain/status-size.ts';
 import {endConditions} from '../../domain/turn/conditions.ts';
 import {isApiError} from '../../kube/errors.ts';
 import {Turns} from '../../kube/kinds.ts';
@@ -29,7 +30,8 @@ export async function finishTurn(
   status: TurnStatus,
 ): Promise<Applied> {
   const tests = {'/status/podUID': ending.podUid, '/status/phase': 'Running'};
-  const ops: PatchOp[] = Object.entries({...status, conditions: endConditions(status)})
+  const sized = sizedEnd(status);
+  const ops: PatchOp[] = Object.entries({...sized, conditions: endConditions(sized)})
     .filter(([, value]) => value !== undefined)
     .map(([field, value]) => ({op: 'add', path: `/status/${field}`, value}));
   // Whoever asked the turn to stop has raised the generation: an end that does not name it is never seen by `kubectl wait`.

@@ -50,7 +50,10 @@ export default defineTool({
     const expiresAt = wholeSeconds(new Date(now.getTime() + EXPIRES_MS));
     const {object} = await store.createQuestion(buildAsk(session, turn, {...ask, expiresAt}));
     if (object.metadata.namespace !== namespace) throw new Error('a question was made in another namespace');
-    const settled = await store.settledQuestion(object, {timeoutMs: call.askWaitMs, signal: call.signal});
+    const settled = await call.during(
+      `Question ${object.metadata.name} waits for its answer.`,
+      store.settledQuestion(object, {timeoutMs: call.askWaitMs, signal: call.signal}),
+    );
     if (settled === undefined) return pending(object);
     if (settled.status?.phase === 'Answered') await store.markDelivered(settled, now);
     return outcomeOf(settled);

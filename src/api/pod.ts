@@ -102,6 +102,8 @@ export const ENTRY = {
   shim: 'shim.js',
   seed: 'seed.js',
   copyRuntime: 'copy-runtime.js',
+  /** Started by an agent that takes MCP over stdio only. */
+  mcpStdio: 'mcp-stdio.js',
   controller: 'controller.js',
   gateway: 'gateway.js',
   archive: 'archive.js',

@@ -63,6 +63,7 @@ const link = new ShimLink({
 const supervisor = new Supervisor({
   launch,
   workspace: config.workspace,
+  bridge: config.bridge,
   link,
   loopback,
   questions,

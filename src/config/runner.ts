@@ -1,6 +1,6 @@
 import {z} from 'zod';
 import {Launch} from '../api/launch.ts';
-import {PATH, PORT, RUNNER_ENV} from '../api/pod.ts';
+import {ENTRY, PATH, PORT, RUNNER_ENV} from '../api/pod.ts';
 
 const Address = z
   .string()
@@ -38,6 +38,8 @@ const Environment = z.object({
   CARREL_RUNNER_MODEL_KEY: z.string().default(PATH.modelKey),
   CARREL_RUNNER_MODEL_CA: z.string().default(PATH.modelCa),
   CARREL_RUNNER_WORKSPACE: z.string().default(PATH.workspace),
+  /** JSON: command of the stdio bridge as the agent starts it. */
+  CARREL_RUNNER_BRIDGE: Json.pipe(z.array(z.string()).min(1)).default([PATH.node, `${PATH.app}/${ENTRY.mcpStdio}`]),
   CARREL_RUNNER_PORTS: z
     .string()
     .regex(/^\d+,\d+,\d+$/)
@@ -68,6 +70,7 @@ export function readRunnerConfig(env: NodeJS.ProcessEnv) {
     modelKeyFolder: values.CARREL_RUNNER_MODEL_KEY,
     modelCaFolder: values.CARREL_RUNNER_MODEL_CA,
     workspace: values.CARREL_RUNNER_WORKSPACE,
+    bridge: values.CARREL_RUNNER_BRIDGE,
     ports: {loopback, proxy, dns},
     logLevel: values.CARREL_LOG_LEVEL,
   });

@@ -5,8 +5,9 @@ import {describeExit, type Exit} from '../domain/runner/exit.ts';
 import {nextStep} from '../domain/runner/next-step.ts';
 import type {TurnResult} from '../domain/runner/outcome.ts';
 import {planRestart} from '../domain/runner/restart.ts';
+import {AgentNotStarted} from './agent-not-started.ts';
 import {agentSaid, readyReport} from './agent-reports.ts';
-import {AgentNotStarted, startAgent} from './agent-start.ts';
+import {startAgent} from './agent-start.ts';
 import {composeTurn} from './compose-turn.ts';
 import type {GatewayClient} from './gateway-client.ts';
 import type {Journal} from './journal.ts';
@@ -25,6 +26,8 @@ const LOOK = 1_000;
 export type SupervisorTools = {
   launch: Launch;
   workspace: string;
+  /** Command of the stdio bridge, in the agent's container. */
+  bridge: readonly string[];
   link: ShimLink;
   loopback: Loopback;
   questions: Questions;

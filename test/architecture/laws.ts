@@ -23,6 +23,8 @@ export const LAYERS: Readonly<
   /** In the session pod: no Kubernetes. */
   runner: {layers: ['api', 'domain', 'telemetry', 'http'], packages: ['zod', '@agentclientprotocol/sdk', 'node:*']},
   shim: {layers: ['api'], packages: ['node:*']},
+  /** MCP over stdio, started by the agent itself: small, and without anything but the agent's own key. */
+  bridge: {layers: ['api'], packages: ['node:*']},
   /** The only places where parts are put together. */
   bin: {
     layers: [
@@ -39,6 +41,7 @@ export const LAYERS: Readonly<
       'egress',
       'runner',
       'shim',
+      'bridge',
     ],
     packages: ['node:*'],
   },

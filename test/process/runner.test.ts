@@ -246,6 +246,33 @@ describe.concurrent('runner and shim as processes', {timeout: 150_000}, () => {
     expect(gateway.events.some(({event}) => event.type === 'report' && event.conversation === 'Resumed')).toBe(true);
   });
 
+  test('an agent that takes MCP servers over stdio only has its tools through the bridge, also after a restart', async ({
+    bench,
+  }) => {
+    const {gateway} = bench;
+    const agent = fileURLToPath(new URL('../../examples/agents/scripted/main.ts', import.meta.url));
+    await bench.start('', {command: [process.execPath, agent, '--mcp-stdio']});
+    const ready = await gateway.find('report', (event) => event.state === 'Ready');
+    expect(ready).toMatchObject({agent: {capabilities: expect.not.arrayContaining(['mcp.http'])}, findings: []});
+    gateway.turn(1, 'tools\ncrash');
+    expect(await gateway.finished(1)).toMatchObject({phase: 'Failed', error: {code: 'agent_exited'}});
+    const resumed = await gateway.find('report', (event) => event.conversation === 'Resumed');
+    expect(resumed).toMatchObject({state: 'Ready', findings: []});
+    gateway.turn(2, 'tools');
+    expect((await gateway.finished(2)).response).toContain('tools: get_session');
+  });
+
+  test('an agent that takes no MCP server is Ready with the condition ToolsNotConnected', async ({bench}) => {
+    const {gateway} = bench;
+    const agent = fileURLToPath(new URL('../../examples/agents/scripted/main.ts', import.meta.url));
+    await bench.start('', {command: [process.execPath, agent, '--no-mcp']});
+    const {findings} = await gateway.find('report', (event) => event.state === 'Ready');
+    const message = expect.stringMatching(/announces no MCP over HTTP, was given .* over stdio, .* within 10 s/);
+    expect(findings).toEqual([{type: 'ToolsNotConnected', reason: 'ToolsNotConnected', message}]);
+    gateway.turn(1, 'say fine without');
+    expect((await gateway.finished(1)).response).toContain('fine without');
+  });
+
   test('Stop ends the agent in good order, then its container, then the runner', async ({bench}) => {
     const {gateway} = bench;
     await bench.start();

@@ -49,6 +49,7 @@ export class RunnerBench {
       CARREL_RUNNER_STATE: path.join(this.folder, 'state'),
       CARREL_RUNNER_TOKENS: path.join(this.folder, 'tokens'),
       CARREL_RUNNER_WORKSPACE: path.join(this.folder, 'workspace'),
+      CARREL_RUNNER_BRIDGE: JSON.stringify([process.execPath, file('../../src/bin/mcp-stdio.ts')]),
       CARREL_RUNNER_PORTS: '0,0,0',
     };
     this.startShim();

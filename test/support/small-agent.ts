@@ -112,6 +112,16 @@ const commands: Record<string, (rest: string) => Promise<string> | string> = {
   },
 };
 
+/** Lists the tools of the first server: without that, the runner waits for it at each start. */
+async function listTools(params: Message['params']): Promise<void> {
+  const servers: unknown = params?.['mcpServers'];
+  const [server]: {url: string; headers: {name: string; value: string}[]}[] = Array.isArray(servers) ? servers : [];
+  if (server === undefined) return;
+  const headers = Object.fromEntries(server.headers.map(({name, value}) => [name, value]));
+  const body = JSON.stringify({jsonrpc: '2.0', id: 1, method: 'tools/list', params: {}});
+  await fetch(server.url, {method: 'POST', headers: {...headers, 'content-type': 'application/json'}, body});
+}
+
 async function answer({id, method, params}: Message): Promise<void> {
   switch (method) {
     case 'initialize':
@@ -120,17 +130,19 @@ async function answer({id, method, params}: Message): Promise<void> {
         result: {
           protocolVersion: 1,
           agentInfo: {name: 'small-agent', version: '1'},
-          agentCapabilities: {loadSession: true, sessionCapabilities: {resume: {}}},
+          agentCapabilities: {loadSession: true, mcpCapabilities: {http: true}, sessionCapabilities: {resume: {}}},
           authMethods: [],
         },
       });
     case 'session/new':
       session = `small-${process.pid}`;
       if (mode === 'login') return send({id, error: {code: -32_000, message: 'log in first'}});
+      await listTools(params);
       return send({id, result: {sessionId: session}});
     case 'session/resume':
       session = String(params?.['sessionId']);
       if (mode === 'forgetful') return send({id, error: {code: -32_603, message: 'no such session'}});
+      await listTools(params);
       return send({id, result: {}});
     case 'session/load':
       return send({id, error: {code: -32_002, message: 'no such session'}});

@@ -14,6 +14,8 @@ const {values} = parseArgs({
     'never-initialize': {type: 'boolean', default: false},
     'no-resume': {type: 'boolean', default: false},
     'needs-login': {type: 'boolean', default: false},
+    'mcp-stdio': {type: 'boolean', default: false},
+    'no-mcp': {type: 'boolean', default: false},
   },
 });
 
@@ -33,6 +35,7 @@ if (values['not-acp']) {
     home: homedir(),
     noResume: values['no-resume'],
     needsLogin: values['needs-login'],
+    mcp: values['no-mcp'] ? 'none' : values['mcp-stdio'] ? 'stdio' : 'http',
     log: (text) => stderr.write(`scripted-agent: ${text}\n`),
   });
   const connection = agent.app().connect(ndJsonStream(Writable.toWeb(stdout), Readable.toWeb(stdin)));

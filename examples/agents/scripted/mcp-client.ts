@@ -11,19 +11,19 @@ const Reply = z.object({
   error: z.looseObject({code: z.number(), message: z.string()}).optional(),
 });
 
-/** Where the tools of the platform are. */
-export interface McpEndpoint {
-  url: string;
-  headers: Record<string, string>;
+/** The wire to an MCP server. */
+export interface McpLink {
+  request(message: {id: number; method: string; params: object}, signal: AbortSignal): Promise<unknown>;
+  close(): void;
 }
 
-/** The smallest stateless MCP client over HTTP: one POST for each call, no session. */
+/** An MCP client that does no more than list and call tools. */
 export class McpClient {
-  private readonly endpoint: McpEndpoint;
+  private readonly link: McpLink;
   private id = 0;
 
-  constructor(endpoint: McpEndpoint) {
-    this.endpoint = endpoint;
+  constructor(link: McpLink) {
+    this.link = link;
   }
 
   /** Says hello and returns the names of the tools. */
@@ -42,39 +42,15 @@ export class McpClient {
     return text;
   }
 
+  close(): void {
+    this.link.close();
+  }
+
   private async request(method: string, params: object, signal: AbortSignal) {
     this.id += 1;
-    const reply = await fetch(this.endpoint.url, {
-      method: 'POST',
-      headers: {
-        ...this.endpoint.headers,
-        'content-type': 'application/json',
-        accept: 'application/json, text/event-stream',
-        'mcp-protocol-version': '2025-11-25',
-      },
-      body: JSON.stringify({jsonrpc: '2.0', id: this.id, method, params}),
-      signal,
-    });
-    const text = await reply.text();
-    const parsed = Reply.safeParse(parseReply(text, reply.headers.get('content-type') ?? ''));
-    if (!parsed.success) throw new Error(`${method}: the platform answered ${reply.status} ${text.slice(0, 200)}`);
+    const parsed = Reply.safeParse(await this.link.request({id: this.id, method, params}, signal));
+    if (!parsed.success) throw new Error(`${method}: the platform answered with something that is not MCP`);
     if (parsed.data.error) throw new Error(`${method}: ${parsed.data.error.message}`);
     return parsed.data.result ?? {};
-  }
-}
-
-/** The message of a reply: JSON, or the last event of a stream. */
-function parseReply(text: string, contentType: string): unknown {
-  const json = contentType.startsWith('text/event-stream')
-    ? text
-        .split('\n')
-        .filter((line) => line.startsWith('data:'))
-        .at(-1)
-        ?.slice(5)
-    : text;
-  try {
-    return JSON.parse(json ?? '');
-  } catch {
-    return undefined;
   }
 }

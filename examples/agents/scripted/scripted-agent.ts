@@ -2,7 +2,8 @@ import {randomUUID} from 'node:crypto';
 import * as acp from '@agentclientprotocol/sdk';
 import {type Conversation, ConversationStore} from './conversation.ts';
 import {HANDLERS} from './instructions.ts';
-import {McpClient, type McpEndpoint} from './mcp-client.ts';
+import type {McpClient} from './mcp-client.ts';
+import {connectMcp, type McpTaken} from './mcp-servers.ts';
 import {ModelClient} from './model-client.ts';
 import {readScript} from './script.ts';
 import {Turn} from './turn.ts';
@@ -16,6 +17,8 @@ export interface AgentOptions {
   noResume: boolean;
   /** Wants `authenticate` with the method `key` before a session. */
   needsLogin: boolean;
+  /** Announced, except for stdio, which ACP makes mandatory. */
+  mcp: McpTaken;
   /** Diagnosis; never standard output, which belongs to the protocol. */
   log(text: string): void;
 }
@@ -75,7 +78,7 @@ export class ScriptedAgent {
       agentInfo: {name: 'scripted-agent', version: '1.0.0'},
       agentCapabilities: {
         loadSession: offers,
-        mcpCapabilities: {http: true, sse: false},
+        mcpCapabilities: {http: this.options.mcp === 'http', sse: false},
         sessionCapabilities: {close: {}, ...(offers ? {resume: {}} : {})},
       },
       authMethods: this.options.needsLogin ? [{id: 'key', name: 'Key', description: 'Any call is enough.'}] : [],
@@ -115,13 +118,14 @@ export class ScriptedAgent {
   }
 
   private opened(conversation: Conversation, params: {cwd: string; mcpServers?: acp.McpServer[] | null}): void {
-    const endpoint = endpointOf(params.mcpServers ?? [], this.options.env);
-    const mcp = endpoint && new McpClient(endpoint);
+    const {mcp: taken, env, log} = this.options;
+    this.open.get(conversation.id)?.mcp?.close();
+    const mcp = connectMcp(params.mcpServers ?? [], {taken, env, log});
     this.open.set(conversation.id, {conversation, cwd: params.cwd, mcp, running: undefined});
     // Not awaited: a platform that does not answer must not keep the session from opening.
     mcp?.listTools(AbortSignal.timeout(30_000)).then(
-      (names) => this.options.log(`tools: ${names.join(' ')}`),
-      (error: unknown) => this.options.log(`no tools: ${String(error)}`),
+      (names) => log(`tools: ${names.join(' ')}`),
+      (error: unknown) => log(`no tools: ${String(error)}`),
     );
   }
 
@@ -136,7 +140,9 @@ export class ScriptedAgent {
   }
 
   private closeSession(sessionId: string): acp.CloseSessionResponse {
-    this.session(sessionId).running?.abort();
+    const session = this.session(sessionId);
+    session.running?.abort();
+    session.mcp?.close();
     this.open.delete(sessionId);
     return {};
   }
@@ -201,15 +207,6 @@ async function answerProse(turn: Turn, prompt: string): Promise<void> {
   const {model, conversation, signal} = turn.ports;
   if (!model) return await turn.say(`turn ${conversation.turns}: you said ${JSON.stringify(prompt.trim())}\n`);
   for await (const piece of model.ask(conversation.history, signal)) await turn.say(piece);
-}
-
-function endpointOf(servers: acp.McpServer[], env: AgentOptions['env']): McpEndpoint | undefined {
-  for (const server of servers) {
-    if (!('type' in server) || server.type !== 'http') continue;
-    return {url: server.url, headers: Object.fromEntries(server.headers.map(({name, value}) => [name, value]))};
-  }
-  const {CARREL_MCP_URL: url, CARREL_MCP_TOKEN: token} = env;
-  return url === undefined || url === '' ? undefined : {url, headers: {authorization: `Bearer ${token ?? ''}`}};
 }
 
 function modelOf(env: AgentOptions['env']): ModelClient | undefined {

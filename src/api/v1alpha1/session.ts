@@ -158,7 +158,7 @@ export const Session = defineResource({
       .optional(),
     admitted: s
       .list(
-        z.object({name: s.text(253, 'Name.'), uid: s.text(64, 'UID.'), sequence: int64('Number at admission.')}),
+        z.object({name: s.text(63, 'Name.'), uid: s.text(36, 'UID.'), sequence: int64('Number at admission.')}),
         33,
         'Turns that were given a number and have not ended.',
       )
@@ -288,7 +288,7 @@ export const Session = defineResource({
       RunnerRestarting: {means: 'The runner ended and is being started again in place.', event: 'Warning'},
       AgentUnresponsive: {means: 'No sign of life for 15 s; the agent is being ended.', event: 'Warning'},
       ToolsNotConnected: {
-        means: 'The agent did not list the tools within 10 s; it goes on without them.',
+        means: 'The agent did not list the tools within 10 s, over HTTP or stdio; it goes on without them.',
         event: 'Warning',
       },
       VolumeNotWritable: {

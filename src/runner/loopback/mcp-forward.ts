@@ -1,14 +1,13 @@
 import {type IncomingMessage, request, type ServerResponse} from 'node:http';
 import {setTimeout as delay} from 'node:timers/promises';
 import {z} from 'zod';
+import {MAX_MCP_MESSAGE} from '../../api/wire/mcp.ts';
 import {parseJson} from '../../domain/model/failure.ts';
 import {bearer, type Headers} from '../../domain/model/header.ts';
 import {BodyTooLarge, readBody, sendJson} from './body.ts';
 import {refuseKey} from './guard.ts';
 import type {LoopbackOptions} from './ports.ts';
 
-/** Largest MCP body, as at the gateway. */
-const MAX_BODY = 1 << 20;
 /** All bodies in memory together: the runner lives in a small container, and calls may wait for minutes. */
 const MAX_BUFFERED = 16 << 20;
 /** Milliseconds without a byte from the gateway; its longest blocking call is 50 s. */
@@ -58,7 +57,7 @@ export class McpForward {
       response.setHeader('allow', 'POST');
       return sendJson(response, 405, rpcError(null, 'this endpoint is stateless: use POST'));
     }
-    const reserved = Math.min(Number(request.headers['content-length'] ?? MAX_BODY), MAX_BODY);
+    const reserved = Math.min(Number(request.headers['content-length'] ?? MAX_MCP_MESSAGE), MAX_MCP_MESSAGE);
     if (this.buffered + reserved > MAX_BUFFERED) {
       return sendJson(response, 429, rpcError(null, 'too many large requests at once: try again'));
     }
@@ -73,10 +72,10 @@ export class McpForward {
   private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     let body: Buffer;
     try {
-      body = await readBody(request, MAX_BODY);
+      body = await readBody(request, MAX_MCP_MESSAGE);
     } catch (error) {
       if (!(error instanceof BodyTooLarge)) throw error;
-      return sendJson(response, 413, rpcError(null, `the body may hold at most ${MAX_BODY} bytes`));
+      return sendJson(response, 413, rpcError(null, `the body may hold at most ${MAX_MCP_MESSAGE} bytes`));
     }
     // What is no single message goes on as it is: the gateway refuses it in its own words.
     const message = Message.safeParse(parseJson(body.toString('utf8'))).data ?? {};

@@ -3,6 +3,7 @@ import type {ControllerRevision} from '../../api/kube-core.ts';
 import type {Condition, Manifest} from '../../api/kube-object.ts';
 import {done, type Outcome, stalled} from '../../api/outcome.ts';
 import type {AgentObject, AgentReason, AgentStatus} from '../../api/v1alpha1/index.ts';
+import {cutBytes, MAX_MESSAGE_BYTES} from '../status-size.ts';
 import {
   buildRevision,
   parseRevision,
@@ -68,8 +69,9 @@ function published(seen: AgentSeen, data: RevisionData): AgentPlan {
   };
 }
 
-function kept(seen: AgentSeen, why: {reason: AgentReason; message: string}): AgentPlan {
+function kept(seen: AgentSeen, cause: {reason: AgentReason; message: string}): AgentPlan {
   const {agent, now} = seen;
+  const why = {...cause, message: cutBytes(cause.message, MAX_MESSAGE_BYTES)};
   const generation = agent.metadata.generation ?? 0;
   const serving = agent.status?.publishedRevision;
   const draft = why.reason === 'Draft';
@@ -77,7 +79,8 @@ function kept(seen: AgentSeen, why: {reason: AgentReason; message: string}): Age
   const known = before?.find((c) => c.type === 'Published');
   let conditions: Condition[] = dropAbnormal(before);
   const set = (type: string, status: 'True' | 'False', reason: AgentReason, message: string) => {
-    conditions = setCondition(conditions, {type, status, reason, message, observedGeneration: generation}, now);
+    const cut = cutBytes(message, MAX_MESSAGE_BYTES);
+    conditions = setCondition(conditions, {type, status, reason, message: cut, observedGeneration: generation}, now);
   };
   set('Published', 'False', why.reason, why.message);
   if (serving === undefined) set('Ready', 'False', 'NotPublished', why.message);

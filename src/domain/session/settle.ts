@@ -1,12 +1,13 @@
 import type {SessionStatus} from '../../api/v1alpha1/index.ts';
 import {freshConditions} from '../fresh-conditions.ts';
+import {sizedSession} from '../status-size.ts';
 import {fail} from './life.ts';
 import type {SessionPlan} from './plan.ts';
 import {planQueue} from './queue.ts';
 import type {SessionSeen} from './seen.ts';
 import type {Applied, Refused} from './steps.ts';
 
-/** The status after the steps: identities of what was made are put in; what was refused is said. */
+/** The status after the steps: identities of what was made are put in; what was refused is said; all of it fits. */
 export function settle(seen: SessionSeen, plan: SessionPlan, applied: Applied): SessionStatus {
   const made: SessionStatus = {
     ...plan.status,
@@ -15,7 +16,7 @@ export function settle(seen: SessionSeen, plan: SessionPlan, applied: Applied): 
     ...(applied.pod === undefined ? {} : {pod: applied.pod}),
     ...(applied.failed === undefined ? {} : queueOf(seen.session.status ?? {})),
   };
-  return applied.refused === undefined ? made : refusedStatus(seen, made, applied.refused);
+  return sizedSession(applied.refused === undefined ? made : refusedStatus(seen, made, applied.refused));
 }
 
 /** The queue as it stood: what was decided about it is decided anew, so that no turn is counted twice or left out. */

@@ -1,5 +1,6 @@
 import {wholeSeconds} from '../../api/condition-list.ts';
 import type {SessionStatus} from '../../api/v1alpha1/index.ts';
+import {cutBytes} from '../status-size.ts';
 
 type Timeline = NonNullable<SessionStatus['timeline']>;
 
@@ -20,7 +21,7 @@ const LONGEST = 20;
 
 /** The timeline with one more step; the oldest fall out. */
 export function withStep(timeline: Timeline | undefined, step: LifeStep, now: Date, note?: string): Timeline {
-  const entry = {time: wholeSeconds(now), event: step, ...(note === undefined ? {} : {note: note.slice(0, 256)})};
+  const entry = {time: wholeSeconds(now), event: step, ...(note === undefined ? {} : {note: cutBytes(note, 256)})};
   return [...(timeline ?? []), entry].slice(-LONGEST);
 }
 

@@ -2,6 +2,7 @@ import type {ConditionState} from '../../api/condition-list.ts';
 import type {Condition} from '../../api/kube-object.ts';
 import type {TurnObject, TurnReason, TurnStatus} from '../../api/v1alpha1/index.ts';
 import {freshConditions} from '../fresh-conditions.ts';
+import {cutBytes, MAX_MESSAGE_BYTES} from '../status-size.ts';
 
 /** Phase of a turn. */
 export type TurnPhase = NonNullable<TurnStatus['phase']>;
@@ -55,7 +56,8 @@ export function sessionMissingConditions(turn: TurnObject, now: Date): Condition
 export function endConditions({phase, error, finishedAt}: TurnStatus): Condition[] {
   if (phase === undefined || phase === 'Queued' || phase === 'Running') return [];
   const lastTransitionTime = finishedAt ?? '';
-  const message = error === undefined ? MESSAGES[phase] : `${error.code}: ${error.message}`.slice(0, 1_024);
+  const message =
+    error === undefined ? MESSAGES[phase] : cutBytes(`${error.code}: ${error.message}`, MAX_MESSAGE_BYTES);
   const type = phase === 'Completed' ? 'Complete' : 'Failed';
   return [type, 'Ready'].map((t) => ({type: t, status: 'True', reason: phase, message, lastTransitionTime}));
 }

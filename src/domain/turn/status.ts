@@ -1,5 +1,6 @@
 import {wholeSeconds} from '../../api/condition-list.ts';
 import {TURN_TERMINAL, type TurnObject, type TurnStatus} from '../../api/v1alpha1/index.ts';
+import {cutBytes, MAX_MESSAGE_BYTES} from '../status-size.ts';
 import {turnConditions} from './conditions.ts';
 
 /** True when the turn has a phase that never changes again. */
@@ -73,7 +74,7 @@ export function endedStatus(turn: TurnObject, end: TurnEnd): TurnStatus {
     observedGeneration: turn.metadata.generation ?? 0,
     phase: end.phase,
     sessionUID: turn.status?.sessionUID ?? end.sessionUid,
-    error: {code: end.code, message: end.message.slice(0, 1024)},
+    error: {code: end.code, message: cutBytes(end.message, MAX_MESSAGE_BYTES)},
     finishedAt: wholeSeconds(end.now),
     archived: true,
     conditions: turnConditions(turn, {phase: end.phase, message: `${end.code}: ${end.message}`, now: end.now}),

@@ -1,6 +1,7 @@
 import type {UidRange} from '../domain/agent/revision.ts';
 import type {ControllerDefinition} from '../kube/ports.ts';
 import {agentController} from './agent.ts';
+import {isolationController} from './isolation.ts';
 import {questionController} from './question.ts';
 import {type SessionParts, sessionController} from './session.ts';
 import {sweepControllers} from './sweep.ts';
@@ -19,6 +20,7 @@ export function allControllers({range, ...session}: AllParts): ControllerDefinit
     sessionController(session),
     turnController(),
     questionController(),
+    isolationController(session.release),
     ...sweepControllers(),
   ];
 }

@@ -9,7 +9,7 @@ import {
 import {type FakeApi, startFakeApi} from '../../test/support/fake-api.ts';
 import {revisionData} from '../../test/support/session-objects.ts';
 import {planAgent} from '../domain/agent/plan.ts';
-import {ControllerRevisions, NetworkPolicies, Pods} from '../kube/builtin.ts';
+import {ControllerRevisions, NetworkPolicies, Pods, ServiceAccounts} from '../kube/builtin.ts';
 import {Agents, Questions, Sessions, Turns} from '../kube/kinds.ts';
 
 const namespace = 'team';
@@ -95,6 +95,73 @@ describe('isolation objects', () => {
     await run.settled();
     api.put(NetworkPolicies, {...again, metadata: {...again.metadata, generation: 2}, spec: {...spec, egress: []}});
     await run.until('closed again', async () => (((await policy())?.spec.egress?.length ?? 0) > 0 ? true : undefined));
+  });
+
+  /** A session whose Agent was deleted while its pod runs. */
+  async function orphan() {
+    api.put(Sessions, {metadata: {name: 'one', namespace, generation: 1}, spec: sessionSpec({prompt: 'hello'})});
+    await run.until('pod', async () => (await run.session('one')).status?.pod);
+    await run.report('one');
+    await run.settled();
+    api.drop(Agents, {namespace, name: 'scribe'});
+    await run.settled();
+  }
+
+  it.each([
+    ['deleted', true],
+    ['deleted and made again under its name', false],
+  ])('while a pod runs of an Agent that was %s, its policy comes back, deleted or opened', async (_how, gone) => {
+    await orphan();
+    const [policy] = api.list(NetworkPolicies);
+    const {metadata, spec} = policy ?? {metadata: {name: ''}, spec: {}};
+    if (!gone) {
+      const again = {...revisionData().spec, image: AGENT_IMAGE};
+      api.put(Agents, {metadata: {name: 'scribe', namespace, generation: 1}, spec: again});
+      await run.until('both', async () => (api.list(NetworkPolicies).length === 2 ? true : undefined));
+    }
+    const now = () => api.get(NetworkPolicies, {namespace, name: metadata.name});
+    api.drop(NetworkPolicies, {namespace, name: metadata.name});
+    const made = await run.until('made again', async () => now());
+    expect(made.spec).toEqual(spec);
+    await run.settled();
+    api.put(NetworkPolicies, {...made, metadata: {...made.metadata, generation: 2}, spec: {...made.spec, egress: []}});
+    await run.until('closed again', async () => ((now()?.spec.egress?.length ?? 0) > 0 ? true : undefined));
+  });
+
+  it('so does its ServiceAccount, without a token of its own', async () => {
+    await orphan();
+    const name = api.list(ServiceAccounts)[0]?.metadata.name ?? '';
+    api.drop(ServiceAccounts, {namespace, name});
+    const made = await run.until('made again', async () => api.get(ServiceAccounts, {namespace, name}));
+    expect(made.automountServiceAccountToken).toBe(false);
+  });
+
+  it('a pod that is made after its Agent went finds them made before it', async () => {
+    let made = 0;
+    let waits = true;
+    api.fault = (request) => {
+      if (request.method !== 'POST' || !request.path.endsWith('/pods')) return undefined;
+      if (waits) return {status: 500, body: {kind: 'Status', reason: 'InternalError', message: 'later', code: 500}};
+      made = api.list(NetworkPolicies).length + api.list(ServiceAccounts).length;
+      return undefined;
+    };
+    api.put(Sessions, {metadata: {name: 'one', namespace, generation: 1}, spec: sessionSpec({prompt: 'hello'})});
+    await run.until('attempt', async () => (await run.session('one')).status?.attempt);
+    api.drop(Agents, {namespace, name: 'scribe'});
+    for (const policy of api.list(NetworkPolicies)) api.drop(NetworkPolicies, policy.metadata);
+    for (const account of api.list(ServiceAccounts)) api.drop(ServiceAccounts, account.metadata);
+    waits = false;
+    await run.until('pod', async () => (await run.session('one')).status?.pod);
+    expect(made).toBe(2);
+  });
+
+  it('when no pod is left, what is deleted stays deleted', async () => {
+    await run.until('made', async () => api.list(NetworkPolicies)[0]);
+    api.drop(Agents, {namespace, name: 'scribe'});
+    await run.settled();
+    for (const policy of api.list(NetworkPolicies)) api.drop(NetworkPolicies, policy.metadata);
+    await run.settled();
+    expect(api.list(NetworkPolicies)).toEqual([]);
   });
 });
 

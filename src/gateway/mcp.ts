@@ -181,6 +181,8 @@ class OneReply implements Transport {
 
   async send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
     if (isJSONRPCResponse(message)) return this.#reply.resolve(message);
+    // Else whoever asks would wait for an answer that cannot come.
+    if (isJSONRPCRequest(message)) throw new Error('a client of this revision cannot be asked anything during a call');
     if (!isJSONRPCNotification(message) || options?.relatedRequestId === undefined) return;
     const stream = this.#stream;
     if (stream === undefined || stream.writableEnded || stream.destroyed) return;

@@ -55,7 +55,11 @@ export interface GatewayFixture {
 }
 
 /** Start it; `askWaitMs` bounds `ask_user`. */
-export async function startGatewayFixture({askWaitMs = 2_000, namespace = 'team-a'} = {}): Promise<GatewayFixture> {
+export async function startGatewayFixture({
+  askWaitMs = 2_000,
+  namespace = 'team-a',
+  origins = ['https://carrel.example'],
+} = {}): Promise<GatewayFixture> {
   const api = await startFakeApi();
   const log = keptLog();
   const folder = await mkdtemp(join(tmpdir(), 'carrel-gateway-'));
@@ -84,7 +88,7 @@ export async function startGatewayFixture({askWaitMs = 2_000, namespace = 'team-
     reviewToken: createTokenReviewer({client, clock: systemClock}),
     findApiKey: createApiKeys({path: keysFile, clock: systemClock, log}),
     runnerApi: async (_req, res) => void res.writeHead(418).end(),
-    allowlists: {hosts: ['localhost', 'carrel.example'], origins: ['https://carrel.example']},
+    allowlists: {hosts: ['localhost', 'carrel.example'], origins},
     audiences: ['oidc-client'],
     version: '0.0.0-test',
     clock: systemClock,

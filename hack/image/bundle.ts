@@ -1,6 +1,6 @@
 import {readdir, rm} from 'node:fs/promises';
 import {basename, join} from 'node:path';
-import {build} from 'esbuild';
+import {build, type Plugin} from 'esbuild';
 
 /** Bundled ESM still meets CommonJS packages, which expect `require`. */
 const REQUIRE_BANNER =
@@ -20,7 +20,10 @@ export async function bundle(entries: Entries, folder: string): Promise<void> {
     format: 'esm',
     platform: 'node',
     target: 'node24',
-    minify: false,
+    // Names stay, so that stack traces can be read; what is left out is parsed at each start of each process.
+    minifyWhitespace: true,
+    minifySyntax: true,
+    plugins: [englishOnly],
     sourcemap: false,
     legalComments: 'none',
     logLevel: 'warning',
@@ -28,6 +31,17 @@ export async function bundle(entries: Entries, folder: string): Promise<void> {
     banner: {js: REQUIRE_BANNER},
   });
 }
+
+/** zod brings its messages in 50 languages; every process would parse them at its start, and ours are English. */
+const englishOnly: Plugin = {
+  name: 'english-only',
+  setup(builder) {
+    builder.onLoad({filter: /zod\/v4\/locales\/index\.js$/}, () => ({
+      contents: "export {default as en} from './en.js';",
+      loader: 'js',
+    }));
+  },
+};
 
 /** Every process has its entry point in `src/bin`. */
 export async function processEntries(root: string): Promise<Entries> {

@@ -9,6 +9,8 @@ export interface Layer {
   /** Owner of every file. */
   uid: number;
   stage(folder: string): Promise<void>;
+  /** Names everything that the content is made of, where that is much less work than to stage and read it. */
+  origin?(): Promise<string>;
 }
 
 /** An image without a base. */
@@ -33,16 +35,12 @@ export interface Target {
 export async function buildImage(plan: ImagePlan, target: Target): Promise<string> {
   const work = await mkdtemp(join(tmpdir(), 'carrel-image-'));
   try {
-    const staged = await Promise.all(
-      plan.layers.map(async (layer, index) => {
-        const folder = join(work, `layer-${index}`);
-        await mkdir(folder);
-        await layer.stage(folder);
-        return {layer, folder};
-      }),
-    );
+    const folders = plan.layers.map((_, index) => join(work, `layer-${index}`));
+    const staged = plan.layers.map((layer, index) => ({layer, folder: folders[index] ?? work}));
+    await Promise.all(staged.map((s) => (s.layer.origin === undefined ? stage(s) : undefined)));
     const known = await knownDigest(plan, target, staged);
     if (known.reference !== undefined) return known.reference;
+    await Promise.all(staged.map((s) => (s.layer.origin === undefined ? undefined : stage(s))));
     const tars: string[] = [];
     for (const {layer, folder} of staged) tars.push(await tarOf(folder, layer.uid));
     const reference = await push(plan, target, tars);
@@ -52,6 +50,11 @@ export async function buildImage(plan: ImagePlan, target: Target): Promise<strin
   } finally {
     await rm(work, {recursive: true, force: true});
   }
+}
+
+async function stage({layer, folder}: Staged): Promise<void> {
+  await mkdir(folder);
+  await layer.stage(folder);
 }
 
 /** A tar that depends on the content alone. */
@@ -96,7 +99,8 @@ async function knownDigest(
   );
   for (const {layer, folder} of staged) {
     hash.update(`layer ${layer.uid}\n`);
-    await hashTree(hash, folder, '');
+    if (layer.origin === undefined) await hashTree(hash, folder, '');
+    else hash.update(`origin ${await layer.origin()}\n`);
   }
   const file = join(target.cache, hash.digest('hex'));
   const digest = await readFile(file, 'utf8').catch(() => undefined);

@@ -4,7 +4,7 @@ import {dirname, join} from 'node:path';
 import {run} from '../cluster/command.ts';
 import {bundle, processEntries} from './bundle.ts';
 import type {ImagePlan, Layer} from './image.ts';
-import {hardenBinaries, markModule, stageNode} from './runtime.ts';
+import {hardenBinaries, markModule, nodeOrigin, stageNode} from './runtime.ts';
 
 /** Uid that owns the runtime: the runner's, so that the agent may execute but not read or trace it. */
 const RUNTIME_UID = 65532;
@@ -17,6 +17,7 @@ export function runtimeImage(root: string): ImagePlan {
       await stageNode(root, folder, '/carrel');
       await hardenBinaries(folder, '/carrel');
     },
+    origin: () => nodeOrigin(root, '/carrel'),
   };
   const app: Layer = {
     uid: RUNTIME_UID,
@@ -36,7 +37,11 @@ export function runtimeImage(root: string): ImagePlan {
 
 /** Node below /usr/local, for images of our own agents and test programs. */
 function nodeLayer(root: string): Layer {
-  return {uid: 0, stage: (folder) => stageNode(root, folder, '/usr/local')};
+  return {
+    uid: 0,
+    stage: (folder) => stageNode(root, folder, '/usr/local'),
+    origin: () => nodeOrigin(root, '/usr/local'),
+  };
 }
 
 function programLayer(root: string, source: string, name: string): Layer {

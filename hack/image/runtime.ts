@@ -1,5 +1,5 @@
-import {chmod, copyFile, mkdir, writeFile} from 'node:fs/promises';
-import {basename, join} from 'node:path';
+import {chmod, copyFile, mkdir, readFile, stat, writeFile} from 'node:fs/promises';
+import {basename, dirname, join} from 'node:path';
 import {run} from '../cluster/command.ts';
 
 /** Where Debian's packages put the static init. */
@@ -29,6 +29,20 @@ export async function stageNode(root: string, target: string, prefix: string): P
   const loader = `${prefix}/lib/ld-linux-x86-64.so.2`;
   await run('patchelf', ['--set-interpreter', loader, '--force-rpath', '--set-rpath', `${prefix}/lib`, node]);
   await chmod(node, 0o755);
+}
+
+/** Names what `stageNode` and `hardenBinaries` put there, without reading its 120 MB; the same in every clone on one machine. */
+export async function nodeOrigin(root: string, prefix: string): Promise<string> {
+  const node = nodeBinary(root);
+  const named = await readFile(join(dirname(node), '../package.json'), 'utf8');
+  const rules = await readFile(new URL(import.meta.url), 'utf8');
+  const files = await Promise.all(
+    [...(await librariesOf(node)), STATIC_INIT].map(async (file) => {
+      const {size, mtimeMs} = await stat(file);
+      return `${file} ${size} ${mtimeMs}`;
+    }),
+  );
+  return JSON.stringify([prefix, named, (await stat(node)).size, rules, files]);
 }
 
 /** Shared libraries that the loader would load, the loader itself included. */

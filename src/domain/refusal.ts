@@ -13,6 +13,10 @@ export const REFUSALS = {
   media_type: [415, 'The body must be sent as application/json.'],
   invalid_json: [400, 'The body is not valid JSON.'],
   batch_refused: [400, 'JSON-RPC batches are not served; send one message per request.'],
+  too_many_requests: [
+    429,
+    'The caller or its namespace has as many requests in flight as one may have; wait until some have ended, then try again.',
+  ],
   busy: [503, 'Too many requests are being worked on; try again after Retry-After.'],
   invalid_arguments: [400, 'An argument does not fit the schema; the message names it.'],
   unsupported_argument: [
@@ -28,6 +32,10 @@ export const REFUSALS = {
   session_closed: [409, 'The session failed, is archived or closed, and takes no messages.'],
   session_required: [403, 'Only a session can call this tool.'],
   no_active_turn: [409, 'The session has no running turn to ask from.'],
+  too_many_questions: [
+    409,
+    'The turn has asked as often as a turn may; end it, and say in the answer what is still open.',
+  ],
   input_too_large: [413, 'The text is larger than 64 KiB.'],
   idempotency_conflict: [409, 'The idempotency key was used for something else; use a new one.'],
   being_deleted: [409, 'An object of that name is being deleted; try again later or use a new key.'],

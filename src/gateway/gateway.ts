@@ -30,6 +30,8 @@ export interface GatewayParts extends Omit<ServerParts, 'listener'> {
   readonly log: Log;
   /** How long `ask_user` blocks; never more than 50 s. */
   readonly askWaitMs: number;
+  /** Requests worked on at once. */
+  readonly maxInFlight?: number;
   readonly measure: (tool: string, result: string, seconds: number) => void;
   readonly answered: (route: string, status: number) => void;
 }
@@ -53,7 +55,7 @@ export async function startGateway(parts: GatewayParts): Promise<RunningServer> 
     waits,
     mcp: mcp.serve,
     rest: {calls, archive},
-    maxInFlight: 2_000,
+    maxInFlight: parts.maxInFlight ?? 2_000,
   });
   const endWaits = () => {
     parts.endWaits();

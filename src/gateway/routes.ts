@@ -5,6 +5,7 @@ import {type OpenParts, openConnection} from './connection.ts';
 import {readJson} from './http/body.ts';
 import {type Allowlists, checkOrigin} from './http/guard.ts';
 import {type SayRefusal, sayJsonRpc, sayProblem} from './http/say.ts';
+import {createSlots, type Slot} from './http/slots.ts';
 import type {ServeMcp} from './mcp.ts';
 import {type RestParts, restMethods, serveRest} from './rest/index.ts';
 
@@ -17,17 +18,22 @@ export interface RouteParts extends OpenParts {
   readonly mcp: ServeMcp;
   readonly rest: RestParts;
   readonly runnerApi: RunnerApi;
-  /** Requests worked on at once, runner streams not counted. */
+  /** Requests worked on at once, runner streams not counted; one caller or namespace gets a part of them. */
   readonly maxInFlight: number;
   /** One answered request, for metrics. */
   readonly answered: (route: string, status: number) => void;
 }
 
-type Exchange = {readonly req: IncomingMessage; readonly res: ServerResponse; readonly url: URL};
+interface Exchange {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  readonly url: URL;
+  readonly slot: Slot;
+}
 
 /** The listener of the main port: choose the front, guard it, turn what it throws into its own kind of error. */
 export function createListener(parts: RouteParts): (req: IncomingMessage, res: ServerResponse) => void {
-  let inFlight = 0;
+  const enter = createSlots(parts.maxInFlight);
   return (req, res) => {
     const url = urlOf(req);
     const front = frontOf(url?.pathname ?? '');
@@ -35,18 +41,19 @@ export function createListener(parts: RouteParts): (req: IncomingMessage, res: S
     const work = async () => {
       if (url === undefined) throw new Refusal('path_not_found', 'Nothing is served at this path.');
       checkOrigin(req, parts.allowlists);
-      if (front.name !== 'runner' && inFlight >= parts.maxInFlight)
-        throw new Refusal('busy', 'Too many requests; try again in a second.');
-      if (front.name !== 'runner') inFlight++;
+      const slot = front.name === 'runner' ? UNCOUNTED : enter();
       try {
-        await front.serve(parts, {req, res, url});
+        await front.serve(parts, {req, res, url, slot});
       } finally {
-        if (front.name !== 'runner') inFlight--;
+        slot.leave();
       }
     };
     work().catch((error: unknown) => fail(parts.log, front.say, {req, res}, error));
   };
 }
+
+/** Streams of runners last as long as their sessions, and are bounded by them. */
+const UNCOUNTED: Slot = {claim: () => undefined, leave: () => undefined};
 
 interface Front {
   readonly name: 'mcp' | 'api' | 'runner' | 'other';
@@ -57,13 +64,14 @@ interface Front {
 const MCP: Front = {
   name: 'mcp',
   say: sayJsonRpc,
-  async serve(parts, {req, res, url}) {
+  async serve(parts, {req, res, url, slot}) {
     const match = /^\/mcp(?:\/([^/]+))?\/?$/.exec(url.pathname);
     if (match === null)
       throw new Refusal('path_not_found', 'Nothing is served at this path; MCP is at /mcp and /mcp/{namespace}.');
     if (req.method !== 'POST') throw new NotThisMethod(['POST']);
     const target = {namespace: match[1], groups: url.searchParams.get('tool_groups'), channel: 'mcp'} as const;
     const connection = await openConnection(parts, {req, res}, target);
+    slot.claim(connection.caller, connection.namespace);
     const body = await readJson(req);
     if (Array.isArray(body))
       throw new Refusal('batch_refused', 'Batches are not served; send one message per request.');
@@ -74,12 +82,13 @@ const MCP: Front = {
 const API: Front = {
   name: 'api',
   say: sayProblem,
-  async serve(parts, {req, res, url}) {
+  async serve(parts, {req, res, url, slot}) {
     const methods = restMethods(url.pathname);
     if (methods === undefined) throw new Refusal('path_not_found', 'Nothing is served at this path.');
     if (!methods.includes(req.method ?? '')) throw new NotThisMethod(methods);
     const target = {namespace: url.searchParams.get('namespace') ?? undefined, groups: null, channel: 'api'} as const;
     const connection = await openConnection(parts, {req, res}, target);
+    slot.claim(connection.caller, connection.namespace);
     await serveRest(parts.rest, {req, res, url, connection});
   },
 };

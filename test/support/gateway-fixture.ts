@@ -59,6 +59,7 @@ export async function startGatewayFixture({
   askWaitMs = 2_000,
   namespace = 'team-a',
   origins = ['https://carrel.example'],
+  maxInFlight = 2_000,
 } = {}): Promise<GatewayFixture> {
   const api = await startFakeApi();
   const log = keptLog();
@@ -94,6 +95,7 @@ export async function startGatewayFixture({
     clock: systemClock,
     log,
     askWaitMs,
+    maxInFlight,
     ports: {main: 0, canary: 0, health: 0},
     lameDuckMs: 0,
     drainMs: 5_000,

@@ -11,6 +11,21 @@ export interface AskRequest {
   readonly key?: string | undefined;
 }
 
+/** Questions of one turn, over its whole life: those that an agent asks itself, and together with permissions and forms. */
+export const MOST_QUESTIONS = {asked: 50, all: 250} as const;
+
+/** Whether this turn may have one more Question; one that is there already, by name, is no further one. */
+export function hasRoom(
+  questions: readonly QuestionObject[],
+  turn: string,
+  wanted: {name: string; asked: boolean},
+): boolean {
+  const ofTurn = questions.filter((q) => q.spec.turn === turn);
+  if (ofTurn.some((q) => q.metadata.name === wanted.name)) return true;
+  const asked = ofTurn.filter((q) => q.spec.kind === 'Ask');
+  return ofTurn.length < MOST_QUESTIONS.all && (!wanted.asked || asked.length < MOST_QUESTIONS.asked);
+}
+
 /** The turn it is asked from. */
 export interface AskingTurn {
   readonly name: string;

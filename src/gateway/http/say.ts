@@ -23,5 +23,5 @@ const RPC_CODES: Readonly<Record<string, number>> = {batch_refused: -32_600, inv
 
 function challenge(refusal: Refusal): Record<string, string> {
   if (refusal.status === 401) return {'www-authenticate': 'Bearer realm="carrel"'};
-  return refusal.status === 503 ? {'retry-after': '1'} : {};
+  return refusal.status === 503 || refusal.status === 429 ? {'retry-after': '1'} : {};
 }

@@ -3,6 +3,7 @@ import type {Manifest, ObjectRef} from '../../api/kube-object.ts';
 import type {QuestionObject, SessionObject} from '../../api/v1alpha1/index.ts';
 import type {RunnerEvent} from '../../api/wire/runner.ts';
 import {childName, keyedSuffix} from '../../domain/change/names.ts';
+import {hasRoom} from '../../domain/change/question.ts';
 import {childLabels, ownedBy} from '../../domain/change/turn.ts';
 import {isApiError} from '../../kube/errors.ts';
 import {Questions, Turns} from '../../kube/kinds.ts';
@@ -24,12 +25,14 @@ export function questionName(session: SessionObject, asked: {turnUid: string; re
 export async function applyQuestion(
   client: Pick<Client, 'find' | 'create'>,
   {pod, session}: Bound,
-  {asked, now}: {asked: Asked; now: Date},
+  {asked, now, others}: {asked: Asked; now: Date; others: readonly QuestionObject[]},
 ): Promise<Applied> {
   const turn = await client.find(Turns, {namespace: session.metadata.namespace, name: asked.turnName});
   if (turn?.metadata.uid !== asked.turnUid || turn.status?.podUID !== pod.uid) return dropped('turn_not_ours');
   if (turn.status.phase !== 'Running') return dropped('turn_over');
   const manifest = buildQuestion(session, asked, now);
+  // The agent's request ends at its own time limit; without an end, the Questions of one turn would fill the store.
+  if (!hasRoom(others, asked.turnName, {name: manifest.metadata.name, asked: false})) return dropped('too_many');
   try {
     await client.create(Questions, manifest);
     return APPLIED;

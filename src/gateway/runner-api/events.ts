@@ -1,4 +1,4 @@
-import type {TurnObject} from '../../api/v1alpha1/index.ts';
+import type {QuestionObject, TurnObject} from '../../api/v1alpha1/index.ts';
 import type {Appended} from '../../api/wire/archive.ts';
 import type {EventBatch, RunnerEvent} from '../../api/wire/runner.ts';
 import type {Archive} from '../../domain/archive.ts';
@@ -15,6 +15,7 @@ import {finishedStatus, finishTurn} from './finish-turn.ts';
 export interface EventParts {
   readonly client: Client;
   readonly turns: Cache<TurnObject>;
+  readonly questions: Cache<QuestionObject>;
   readonly archive: Archive;
   readonly log: Log;
   readonly count: (event: string, dropped?: string) => void;
@@ -59,9 +60,10 @@ interface Work {
   readonly now: Date;
 }
 
-async function apply({client}: EventParts, bound: Bound, {event, epoch, now}: Work): Promise<Applied> {
+async function apply({client, questions}: EventParts, bound: Bound, {event, epoch, now}: Work): Promise<Applied> {
   const {session, pod} = bound;
-  const {namespace} = session.metadata;
+  const {namespace, name} = session.metadata;
+  const ofSession = sessionKey(namespace, name);
   switch (event.type) {
     case 'record':
       return APPLIED;
@@ -72,7 +74,7 @@ async function apply({client}: EventParts, bound: Bound, {event, epoch, now}: Wo
       return finishTurn(client, ending, finishedStatus(event, now));
     }
     case 'question':
-      return applyQuestion(client, bound, {asked: event, now});
+      return applyQuestion(client, bound, {asked: event, now, others: questions.byIndex(INDEX.session, ofSession)});
     case 'delivered':
       return markDelivered(client, session, {name: event.question, uid: event.questionUid, at: now});
     case 'withdrawn': {

@@ -92,7 +92,12 @@ async function boundOf(parts: RunnerApiParts, request: IncomingMessage): Promise
 async function takeEvents(parts: RunnerApiParts, bound: Bound, batch: EventBatch): Promise<object> {
   const {client, archive, log, caches} = parts;
   const count = parts.count ?? (() => undefined);
-  return takeBatch({client, archive, log, count, turns: caches.turns}, bound, batch, new Date(parts.clock.now()));
+  return takeBatch(
+    {client, archive, log, count, turns: caches.turns, questions: caches.questions},
+    bound,
+    batch,
+    new Date(parts.clock.now()),
+  );
 }
 
 // Batches of one pod one after the other: a repetition must not overtake the try that it repeats.
@@ -115,6 +120,8 @@ function failure(log: Log, error: unknown): Answer {
       body: {code: 'gap', message: `events after ${acked} are missing; send from ${acked + 1}`, acked},
     };
   }
+  // For good: sent again, the same records would be refused again.
+  if (error instanceof ArchiveError && error.kind === 'Refused') return problem(422, 'archive_refused', error.message);
   const kind = error instanceof ArchiveError || isApiError(error) ? error.kind : 'Other';
   log.warn({kind, error: error instanceof Error ? error.message : 'unknown'}, 'runner request failed');
   const code = error instanceof ArchiveError ? 'archive_unavailable' : 'cluster_unavailable';

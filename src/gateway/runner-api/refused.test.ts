@@ -1,7 +1,7 @@
 import {afterEach, describe, expect, it} from 'vitest';
 import {type Bench, startBench} from '../../../test/support/runner-api-bench.ts';
-import {POD_NAME, POD_UID, session, turn} from '../../../test/support/runner-objects.ts';
-import {Sessions, Turns} from '../../kube/kinds.ts';
+import {question as made, POD_NAME, POD_UID, session, turn} from '../../../test/support/runner-objects.ts';
+import {Questions, Sessions, Turns} from '../../kube/kinds.ts';
 
 let bench: Bench;
 afterEach(() => bench.close());
@@ -51,4 +51,22 @@ describe('an object that the API server refuses for good', () => {
       expect(bench.api.get(Turns, {namespace: 'team-a', name: 't1'})?.status?.phase).toBe('Completed');
     });
   }
+});
+
+describe('a turn that asks without end', () => {
+  it('gets no more Questions than a turn may have, and ends as it would', async () => {
+    bench = await startBench((api) => {
+      api.put(Sessions, session());
+      api.put(Turns, turn());
+      for (let i = 0; i < 250; i++) api.put(Questions, made({name: `old-${i}`, status: {phase: 'Withdrawn'}}));
+    });
+    bench.tokens.set('good', {uid: POD_UID, name: POD_NAME});
+    const body = {podUid: POD_UID, epoch: 1, from: 1, events: [question, finished]};
+    expect(await bench.call('POST', '/runner/v1/events', {token: 'good', body})).toEqual({
+      status: 200,
+      body: {acked: 2},
+    });
+    expect(bench.api.list(Questions)).toHaveLength(250);
+    expect(bench.api.get(Turns, {namespace: 'team-a', name: 't1'})?.status?.phase).toBe('Completed');
+  });
 });

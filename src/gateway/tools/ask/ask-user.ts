@@ -1,7 +1,7 @@
 import {z} from 'zod';
 import {wholeSeconds} from '../../../api/condition-list.ts';
 import type {QuestionObject} from '../../../api/v1alpha1/index.ts';
-import {buildAsk} from '../../../domain/change/question.ts';
+import {buildAsk, hasRoom, MOST_QUESTIONS} from '../../../domain/change/question.ts';
 import {Refusal} from '../../../domain/refusal.ts';
 import {callingSession, defineTool} from '../../tool.ts';
 
@@ -48,7 +48,13 @@ export default defineTool({
     if (turn === undefined) throw new Refusal('no_active_turn', 'The session has no running turn to ask from.');
     const ask = {text: input.question, options: input.options, key: input.idempotency_key};
     const expiresAt = wholeSeconds(new Date(now.getTime() + EXPIRES_MS));
-    const {object} = await store.createQuestion(buildAsk(session, turn, {...ask, expiresAt}));
+    const manifest = buildAsk(session, turn, {...ask, expiresAt});
+    const room = hasRoom(store.questions(namespace, caller.name), turn.name, {
+      name: manifest.metadata.name,
+      asked: true,
+    });
+    if (!room) throw tooMany(turn.name);
+    const {object} = await store.createQuestion(manifest);
     if (object.metadata.namespace !== namespace) throw new Error('a question was made in another namespace');
     const settled = await call.during(
       `Question ${object.metadata.name} waits for its answer.`,
@@ -59,6 +65,13 @@ export default defineTool({
     return outcomeOf(settled);
   },
 });
+
+function tooMany(turn: string): Refusal {
+  return new Refusal(
+    'too_many_questions',
+    `Turn "${turn}" has asked ${MOST_QUESTIONS.asked} questions, and a turn may ask no more. End it, and say in your answer what is still open.`,
+  );
+}
 
 function pending(question: QuestionObject): Output {
   const note = 'Nobody has answered yet. End your turn now; the answer will arrive as a message.';

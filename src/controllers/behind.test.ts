@@ -150,6 +150,7 @@ describe('isolation objects', () => {
     api.drop(Agents, {namespace, name: 'scribe'});
     for (const policy of api.list(NetworkPolicies)) api.drop(NetworkPolicies, policy.metadata);
     for (const account of api.list(ServiceAccounts)) api.drop(ServiceAccounts, account.metadata);
+    await run.settled();
     waits = false;
     await run.until('pod', async () => (await run.session('one')).status?.pod);
     expect(made).toBe(2);

@@ -1,7 +1,8 @@
+import type {Manifest} from '../api/kube-object.ts';
 import type {Outcome} from '../api/outcome.ts';
-import {Question, type QuestionObject, type SessionObject} from '../api/v1alpha1/index.ts';
+import {Question, type QuestionObject, type SessionObject, type TurnObject} from '../api/v1alpha1/index.ts';
 import {conditionEvents} from '../domain/condition-events.ts';
-import {planQuestion} from '../domain/question/plan.ts';
+import {answerWaits, planQuestion, type QuestionPlan} from '../domain/question/plan.ts';
 import {isTerminal} from '../domain/turn/status.ts';
 import {defineController} from '../kube/controller.ts';
 import {isApiError} from '../kube/errors.ts';
@@ -9,6 +10,7 @@ import {Questions, Sessions, Turns} from '../kube/kinds.ts';
 import type {ControllerDefinition, Key, ReconcileInput} from '../kube/ports.ts';
 import {writeStatus} from '../kube/status.ts';
 import {INDEX, within} from './caches.ts';
+import {createOrOwn} from './session-steps.ts';
 import {askedFor, matters, wakeOn} from './wake.ts';
 
 /** Opens Questions, closes them, and sends answers that came late as a turn. */
@@ -54,22 +56,35 @@ async function reconcileQuestion(input: ReconcileInput<QuestionObject>): Promise
   const {namespace} = question.metadata;
   const sessionRef = {namespace, name: question.spec.session};
   const turnRef = {namespace, name: question.spec.turn};
-  const [cachedSession, cachedTurn] = [read.of(Sessions).get(sessionRef), read.of(Turns).get(turnRef)];
-  let plan = planQuestion({question, session: asker(question, cachedSession), turn: cachedTurn, now});
+  let [session, turn] = [read.of(Sessions).get(sessionRef), read.of(Turns).get(turnRef)];
+  let plan = planQuestion({question, session: asker(question, session), turn, now});
   // Neither can be taken back, and the caches of the other kinds may be behind the one of Questions.
   const withdrawn = plan.status.phase === 'Withdrawn' && question.status?.phase !== 'Withdrawn';
   if (withdrawn || plan.create !== undefined) {
-    const [session, turn] = await Promise.all([write.find(Sessions, sessionRef), write.find(Turns, turnRef)]);
+    [session, turn] = await Promise.all([write.find(Sessions, sessionRef), write.find(Turns, turnRef)]);
     plan = planQuestion({question, session: asker(question, session), turn, now});
   }
-  if (plan.create !== undefined) {
-    await write.create(Turns, plan.create).catch((error: unknown) => {
-      if (!isApiError(error, 'AlreadyExists', 'NamespaceTerminating')) throw error;
-    });
-  }
+  if (plan.create !== undefined && session !== undefined)
+    plan = await deliverLate(input, {plan, turn: plan.create, session});
   await writeStatus({write, resource: Questions, object: question, status: plan.status});
   for (const event of conditionEvents(Question.conditions, question.status?.conditions, plan.status.conditions)) {
-    events.record({regarding: question, action: 'Report', ...event});
+    // Who looks at the session has to see it too.
+    const regarding = event.reason === 'NameTaken' && session !== undefined ? [question, session] : [question];
+    for (const object of regarding) events.record({regarding: object, action: 'Report', ...event});
   }
   return plan.outcome;
+}
+
+/** Makes the Turn that brings a late answer. Where somebody else's has its name, the answer is kept and that is told. */
+async function deliverLate(
+  {object: question, write, now}: ReconcileInput<QuestionObject>,
+  {plan, turn, session}: {plan: QuestionPlan; turn: Manifest<TurnObject>; session: SessionObject},
+): Promise<QuestionPlan> {
+  try {
+    const made = await createOrOwn(write, Turns, {claim: turn, owner: session});
+    return made === 'taken' ? answerWaits(question, plan, turn.metadata.name, now) : plan;
+  } catch (error) {
+    if (isApiError(error, 'NamespaceTerminating')) return plan;
+    throw error;
+  }
 }

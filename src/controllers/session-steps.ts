@@ -2,6 +2,7 @@ import {isDeepStrictEqual} from 'node:util';
 import type {KubeObject, ObjectRef} from '../api/kube-object.ts';
 import {type SessionObject, Turn} from '../api/v1alpha1/index.ts';
 import {conditionEvents} from '../domain/condition-events.ts';
+import {TAKEN_RETRY_MS, takenMessage} from '../domain/name-taken.ts';
 import {identityOf} from '../domain/session/identity.ts';
 import {initialTurn} from '../domain/session/initial-turn.ts';
 import type {SessionSeen} from '../domain/session/seen.ts';
@@ -119,6 +120,7 @@ async function createVolume(revision: Parameters<typeof buildVolumeClaim>[1], co
   const claim = buildVolumeClaim(identityOf(seen.session), revision, parts.accessMode);
   try {
     const made = await createOrOwn(input.write, PersistentVolumeClaims, {claim, owner: seen.session});
+    if (made === 'taken') return {refused: nameTaken('PersistentVolumeClaim', claim.metadata.name, 'the volume')};
     return {volume: {name: made.metadata.name, uid: made.metadata.uid}};
   } catch (error) {
     const refused = refusal(error, 'the volume claim');
@@ -132,7 +134,9 @@ async function createInitialTurn({input, seen}: StepContext): Promise<Applied> {
   const whole = await input.write.get(Sessions, {name, namespace});
   if (whole.metadata.uid !== uid) return {};
   try {
-    const made = await createOrOwn(input.write, Turns, {claim: initialTurn(whole), owner: seen.session});
+    const claim = initialTurn(whole);
+    const made = await createOrOwn(input.write, Turns, {claim, owner: seen.session});
+    if (made === 'taken') return {refused: nameTaken('Turn', claim.metadata.name, 'the first turn')};
     return {initialTurn: {name: made.metadata.name, uid: made.metadata.uid}};
   } catch (error) {
     const refused = refusal(error, 'the first turn');
@@ -141,25 +145,34 @@ async function createInitialTurn({input, seen}: StepContext): Promise<Applied> {
   }
 }
 
-/** Create, or take the one that an earlier try of ours made; an object of somebody else under that name is an error. */
-async function createOrOwn<T extends KubeObject>(
+/** Create, or take the one that an earlier try of ours made; `taken` when an object of somebody else has that name. */
+export async function createOrOwn<T extends KubeObject>(
   write: Client,
   resource: Resource<T>,
   {claim, owner}: {claim: Parameters<typeof write.create<T>>[1]; owner: KubeObject},
-): Promise<T> {
+): Promise<T | 'taken'> {
   try {
     return await write.create(resource, claim);
   } catch (error) {
     if (!isApiError(error, 'AlreadyExists', 'Unavailable')) throw error;
     const ref: ObjectRef = {namespace: claim.metadata.namespace, name: claim.metadata.name};
     const found = await write.find(resource, ref);
-    const ours = found?.metadata.ownerReferences?.some((o) => o.uid === owner.metadata.uid) === true;
-    if (found === undefined || !ours) throw error;
-    return found;
+    if (found === undefined) throw error;
+    return found.metadata.ownerReferences?.some((o) => o.uid === owner.metadata.uid) === true ? found : 'taken';
   }
 }
 
 const QUOTA_RETRY_MS = 30_000;
+
+/** Nothing of somebody else's is deleted or used. No cache shows such an object, so the time of a retry is what ends the wait. */
+function nameTaken(kind: string, name: string, what: string): Refused {
+  return {
+    reason: 'NameTaken',
+    stopped: 'StartFailed',
+    message: takenMessage(kind, name, what),
+    retryMs: TAKEN_RETRY_MS,
+  };
+}
 
 /** Why the API server did not take an object, when trying again at once would not help. */
 export function refusal(error: unknown, what: string): Refused | undefined {
@@ -170,7 +183,7 @@ export function refusal(error: unknown, what: string): Refused | undefined {
     return {reason: 'QuotaExceeded', stopped: 'StartFailed', message, retryMs: QUOTA_RETRY_MS};
   }
   const policy = isApiError(error, 'PolicyDenied', 'Forbidden');
-  if (!policy && !isApiError(error, 'Invalid', 'TooLarge', 'AlreadyExists')) return undefined;
+  if (!policy && !isApiError(error, 'Invalid', 'TooLarge')) return undefined;
   const message = `the API server refuses ${what}: ${text}; correct the Agent or the policy, then raise spec.restart`;
   return {reason: 'PodRejected', stopped: policy ? 'PolicyDenied' : 'StartFailed', message, retryMs: undefined};
 }

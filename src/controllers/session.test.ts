@@ -277,6 +277,22 @@ describe('faults', () => {
     expect((await run.session('one')).status?.initialTurn).toBeUndefined();
   });
 
+  it('a quota that takes no volume is told, and not asked without end', async () => {
+    const message = 'exceeded quota: q, requested: persistentvolumeclaims=1, used: 0, limited: 0';
+    api.fault = (request) =>
+      request.method === 'POST' && request.path.endsWith('/persistentvolumeclaims')
+        ? {status: 403, body: {kind: 'Status', reason: 'Forbidden', message, code: 403}}
+        : undefined;
+    api.put(Sessions, {metadata: {name: 'one', namespace, generation: 1}, spec: sessionSpec({prompt: 'hello'})});
+    await run.until('told', async () =>
+      (await run.session('one')).status?.conditions?.find((c) => c.reason === 'QuotaExceeded'),
+    );
+    await run.settled();
+    expect((await run.session('one')).status).toMatchObject({phase: 'Pending'});
+    // Its creation, and the first turn's.
+    expect(reconciles()).toBeLessThanOrEqual(3);
+  });
+
   it('two writers: a status patch that meets another one is decided anew', async () => {
     let conflicts = 0;
     api.fault = (request) => {

@@ -6,7 +6,7 @@ import {conditionEvents} from '../domain/condition-events.ts';
 import {identityOf} from '../domain/session/identity.ts';
 import {planSession} from '../domain/session/plan.ts';
 import {settle} from '../domain/session/settle.ts';
-import type {Note, TurnWrite} from '../domain/session/steps.ts';
+import type {Applied, Note, TurnWrite} from '../domain/session/steps.ts';
 import {ownedBySession} from '../domain/session/volume.ts';
 import {defineController} from '../kube/controller.ts';
 import {isApiError} from '../kube/errors.ts';
@@ -79,8 +79,16 @@ async function reconcileSession(input: ReconcileInput<SessionObject>, parts: Ses
   for (const turn of plan.ended) reportEnd(input, turn, turn.status);
   for (const turn of plan.turnWrites) await writeTurn(input, turn);
   for (const turn of plan.adopt) await adopt(input, turn);
-  const again = applied.againMs ?? applied.refused?.retryMs;
-  return again === undefined ? plan.outcome : soonest(plan.outcome, wait(again));
+  const begun = status.attempt !== session.status?.attempt;
+  return nextLook(plan.outcome, applied, begun);
+}
+
+/** An attempt that has begun goes on at once; without one there is no next step, and the same would be refused without end. */
+function nextLook(planned: Outcome, {againMs, refused}: Applied, begun: boolean): Outcome {
+  const again = againMs ?? refused?.retryMs;
+  if (again === undefined) return planned;
+  const atOnce = planned.kind === 'wait' && planned.afterMs === 0;
+  return atOnce && !begun ? wait(again) : soonest(planned, wait(again));
 }
 
 async function writeTurn({write}: ReconcileInput<SessionObject>, {turn, status}: TurnWrite): Promise<void> {

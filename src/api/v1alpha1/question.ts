@@ -83,12 +83,20 @@ export const Question = defineResource({
   conditions: defineConditions({
     types: {
       Ready: {polarity: 'normal', means: 'The question has a final phase.'},
-      Reconciling: {polarity: 'abnormal', means: 'The question waits for an answer.'},
+      Reconciling: {
+        polarity: 'abnormal',
+        means: 'The question waits for an answer, or its answer for its way to the agent.',
+      },
     },
     reasons: {
       Open: {means: 'Somebody has to answer: kubectl patch, or the gateway.', event: 'Normal'},
       Answered: {means: 'It was answered.', event: 'Normal'},
       Expired: {means: 'Nobody answered in time; the refusing option was chosen.', event: 'Warning'},
+      NameTaken: {
+        means:
+          'It was answered late, and an object of somebody else has the name of the Turn that brings the answer: delete it.',
+        event: 'Warning',
+      },
       Withdrawn: {means: 'The agent no longer waits for it.', event: 'none'},
     },
   }),

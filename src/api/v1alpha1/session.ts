@@ -263,6 +263,11 @@ export const Session = defineResource({
       PodRejected: {means: 'The API server refuses the pod; the message gives the cause.', event: 'Warning'},
       Unschedulable: {means: 'No node can take the pod; the message gives the cause.', event: 'Warning'},
       QuotaExceeded: {means: 'A ResourceQuota is used up: raise it or end other sessions.', event: 'Warning'},
+      NameTaken: {
+        means:
+          'An object of somebody else has the name of one that the session needs: the message names it; delete it, nothing else is to be done.',
+        event: 'Warning',
+      },
       SecretNotFound: {means: 'A Secret or ConfigMap that the pod mounts is missing: create it.', event: 'Warning'},
       OriginMismatch: {
         means: 'The origin in the Secret of model.key is not the origin of model.baseUrl: correct one of them.',

@@ -13,6 +13,7 @@ import {
   type TurnObject,
 } from '../../api/v1alpha1/index.ts';
 import {freshConditions} from '../fresh-conditions.ts';
+import {TAKEN_RETRY_MS, takenMessage} from '../name-taken.ts';
 import {isTerminal} from '../turn/status.ts';
 import {lateAnswer} from './late-answer.ts';
 
@@ -52,6 +53,17 @@ export function planQuestion(seen: QuestionSeen): QuestionPlan {
   const outcome =
     phase === 'Open' && expires !== undefined ? wait(Math.max(0, Date.parse(expires) - now.getTime())) : done;
   return {create: late, status, outcome};
+}
+
+/** The plan where somebody else's object has the name of the Turn that brings a late answer: it is kept and tried again. */
+export function answerWaits(question: QuestionObject, {status}: QuestionPlan, turn: string, now: Date): QuestionPlan {
+  const {deliveredAt: _notYet, ...rest} = status;
+  const message = takenMessage('Turn', turn, 'the turn that brings the answer');
+  const reason = 'NameTaken' satisfies QuestionReason;
+  const observedGeneration = question.metadata.generation ?? 0;
+  const waits = {type: 'Reconciling', status: 'True', reason, message, observedGeneration} as const;
+  const conditions = freshConditions(question.status?.conditions, [...(status.conditions ?? []), waits], now);
+  return {create: undefined, status: {...rest, conditions}, outcome: wait(TAKEN_RETRY_MS)};
 }
 
 function phaseOf(seen: QuestionSeen): [Phase, string] {

@@ -19,6 +19,11 @@ export function settle(seen: SessionSeen, plan: SessionPlan, applied: Applied): 
   return sizedSession(applied.refused === undefined ? made : refusedStatus(seen, made, applied.refused));
 }
 
+/** What an attempt says of itself when it begins. */
+function begunOf({attempt, timeline, revision, startingSince}: SessionStatus): SessionStatus {
+  return {attempt, timeline, revision, startingSince};
+}
+
 /** The queue as it stood: what was decided about it is decided anew, so that no turn is counted twice or left out. */
 function queueOf({activeTurn, admitted, lastSequence, queued, turns}: SessionStatus): SessionStatus {
   return {activeTurn, admitted, lastSequence, queued, turns};
@@ -29,9 +34,7 @@ function refusedStatus(seen: SessionSeen, made: SessionStatus, refused: Refused)
   const observedGeneration = seen.session.metadata.generation ?? 0;
   // An attempt whose volume was refused has not begun: its number and its step are taken back.
   const begun = made.volume !== undefined;
-  const status: SessionStatus = begun
-    ? made
-    : {...made, attempt: before.attempt, timeline: before.timeline, revision: before.revision};
+  const status: SessionStatus = begun ? made : {...made, ...begunOf(before)};
   const {reason, message} = refused;
   const base = {reason, message, observedGeneration};
   if (refused.retryMs === undefined) {

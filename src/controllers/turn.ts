@@ -2,7 +2,7 @@ import {done, type Outcome, stalled} from '../api/outcome.ts';
 import {Turn, type TurnObject} from '../api/v1alpha1/index.ts';
 import {conditionEvents} from '../domain/condition-events.ts';
 import {sessionMissingConditions} from '../domain/turn/conditions.ts';
-import {isTerminal, observedEnd} from '../domain/turn/status.ts';
+import {isTerminal, observedEdit} from '../domain/turn/status.ts';
 import {defineController} from '../kube/controller.ts';
 import {Sessions, Turns} from '../kube/kinds.ts';
 import type {ControllerDefinition, ReconcileInput} from '../kube/ports.ts';
@@ -39,7 +39,7 @@ export function turnController(): ControllerDefinition {
 
 /** A turn that ended is looked at for late edits; one that waits or runs, only if it goes with no Session. */
 function concerns(turn: TurnObject): boolean {
-  return isTerminal(turn) ? observedEnd(turn) !== undefined : !hasSession(turn);
+  return isTerminal(turn) ? observedEdit(turn) !== undefined : !hasSession(turn);
 }
 
 /** A turn that belongs to a Session goes with it: it is not left behind, only not collected yet. */
@@ -50,7 +50,7 @@ function hasSession({metadata}: TurnObject): boolean {
 async function reconcileTurn({object: turn, read, write, now, events}: ReconcileInput<TurnObject>): Promise<Outcome> {
   if (turn.metadata.deletionTimestamp !== undefined) return done;
   if (isTerminal(turn)) {
-    const status = observedEnd(turn);
+    const status = observedEdit(turn);
     if (status !== undefined) await ifThere(writeStatus({write, resource: Turns, object: turn, status}));
     return done;
   }

@@ -19,9 +19,15 @@ import type {SessionSeen} from './seen.ts';
 
 const gone: SessionSeen['pod'] = {kind: 'Gone', name: 'carrel-one-5e551011-1', uid: POD_UID};
 const going = {kind: 'Present' as const, pod: pod({phase: 'Running'}, {metadata: {deletionTimestamp: ago(1)}})};
-const running = {phase: 'Running', sequence: 1, sessionUID: SESSION_UID, podUID: POD_UID} as const satisfies TurnStatus;
+const running = {
+  observedGeneration: 1,
+  phase: 'Running',
+  sequence: 1,
+  sessionUID: SESSION_UID,
+  podUID: POD_UID,
+} as const satisfies TurnStatus;
 const queued = (sequence: number) =>
-  ({phase: 'Queued', sequence, sessionUID: SESSION_UID}) as const satisfies TurnStatus;
+  ({observedGeneration: 1, phase: 'Queued', sequence, sessionUID: SESSION_UID}) as const satisfies TurnStatus;
 const entry = (name: string, sequence: number) => ({name, uid: `uid-${name}`, sequence});
 const works: SessionStatus = {
   phase: 'Running',

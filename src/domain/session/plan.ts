@@ -4,7 +4,7 @@ import type {SessionStatus, TurnObject} from '../../api/v1alpha1/index.ts';
 import {freshConditions} from '../fresh-conditions.ts';
 import {recordedSession} from '../turn/admission.ts';
 import {beyondHistory} from '../turn/history.ts';
-import {queuedStatus, runningStatus, type TurnEnd} from '../turn/status.ts';
+import {observedEdit, queuedStatus, runningStatus, type TurnEnd} from '../turn/status.ts';
 import {identityOf} from './identity.ts';
 import type {Life, LifeRule, LifeSeen} from './life.ts';
 import {ENDING} from './life-end.ts';
@@ -112,11 +112,13 @@ function turnWrites(seen: SessionSeen, queue: Queue, life: Life): TurnWrite[] {
     const interrupts = turn.spec.delivery === 'Interrupt' && turn.status?.phase === undefined ? runs : undefined;
     const place = {sessionUid: session.metadata.uid, sequence: entry.sequence, interrupts, now};
     const phase = turn.status?.phase;
-    if (phase === 'Running') return [];
+    const edited = observedEdit(turn);
+    const observed = edited === undefined ? [] : [{turn, status: edited}];
+    if (phase === 'Running') return observed;
     if (entry.uid === active?.entry.uid && life.podUid !== undefined) {
       return [{turn, status: runningStatus(turn, {...place, podUid: life.podUid})}];
     }
-    return phase === 'Queued' ? [] : [{turn, status: queuedStatus(turn, place)}];
+    return phase === 'Queued' ? observed : [{turn, status: queuedStatus(turn, place)}];
   });
 }
 
@@ -149,8 +151,14 @@ function statusAfter(lifeSeen: LifeSeen, life: Life, active: Queue['active']): S
     queued: waits,
     turns: (status.turns ?? 0) + queue.ended.length + queue.lost.length,
     questions: queue.open,
-    conditions: life.keepConditions === true ? status.conditions : conditions(lifeSeen, life),
+    conditions: life.keepConditions === true ? keptConditions(lifeSeen) : conditions(lifeSeen, life),
   });
+}
+
+/** Word for word, but for the edit that they were looked at with: nothing follows from it, and that has to be seen too. */
+function keptConditions({seen, status}: LifeSeen): Condition[] | undefined {
+  const {generation} = seen.session.metadata;
+  return status.conditions?.map((c) => (generation === undefined ? c : {...c, observedGeneration: generation}));
 }
 
 function conditions({seen, status}: LifeSeen, life: Life): Condition[] {

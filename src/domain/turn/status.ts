@@ -46,10 +46,10 @@ export function runningStatus(turn: TurnObject, place: Place & {podUid: string})
 }
 
 /**
- * Status of a turn that ended and whose spec was edited afterwards, a stop that came too late for one: nothing follows from
- * the edit, but until it is observed `kubectl wait` does not believe the end. Undefined when there is nothing to say.
+ * Status of a turn whose spec was edited where nothing follows from it: a stop that came too late, a promotion of one that
+ * runs. Until the edit is observed `kubectl wait` believes nothing of it. Undefined when there is nothing to say.
  */
-export function observedEnd({metadata, status}: TurnObject): TurnStatus | undefined {
+export function observedEdit({metadata, status}: TurnObject): TurnStatus | undefined {
   const {generation} = metadata;
   if (generation === undefined || (status?.observedGeneration ?? 0) >= generation) return undefined;
   const conditions = status?.conditions?.map((c) =>

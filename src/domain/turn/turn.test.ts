@@ -7,7 +7,7 @@ import {endConditions, turnConditions} from './conditions.ts';
 import {beyondHistory} from './history.ts';
 import {inputBytes, inputParts, withoutBody} from './input.ts';
 import {inOrder} from './order.ts';
-import {observedEnd} from './status.ts';
+import {observedEdit} from './status.ts';
 
 const seen = (over: Partial<AdmissionSeen>): AdmissionSeen => ({
   sessionUid: SESSION_UID,
@@ -231,7 +231,7 @@ describe('a turn that is edited after its end', () => {
 
   it('is observed, so that `kubectl wait` goes on believing the end; nothing else changes', () => {
     const late = {...ended, metadata: {...ended.metadata, generation: 2}};
-    expect(observedEnd(late)).toMatchObject({
+    expect(observedEdit(late)).toMatchObject({
       phase: 'Completed',
       observedGeneration: 2,
       conditions: [{type: 'Ready', lastTransitionTime: ago(9), observedGeneration: 2}],
@@ -239,6 +239,6 @@ describe('a turn that is edited after its end', () => {
   });
 
   it('one that is not edited costs no write', () => {
-    expect(observedEnd(ended)).toBeUndefined();
+    expect(observedEdit(ended)).toBeUndefined();
   });
 });

@@ -76,8 +76,8 @@ function refusal({status, body}: Reply): ArchiveError {
   if (problem.success && problem.data.code === 'gap' && problem.data.acked !== undefined) {
     return new ArchiveError('Gap', message, {acked: problem.data.acked});
   }
-  // 401 may be a token that was just rotated: the next call reads it anew.
-  const final = problem.success && status >= 400 && status < 500 && status !== 401 && status !== 429;
+  // 401 may be a token that was just rotated: the next call reads it anew. 403 is about who calls, not about what is sent.
+  const final = problem.success && status >= 400 && status < 500 && ![401, 403, 429].includes(status);
   return new ArchiveError(final ? 'Refused' : 'Unavailable', message);
 }
 

@@ -93,7 +93,17 @@ const isolation = new IsolationWatch({
   },
   log,
 });
-const delivery = new Delivery({podUid, journal, gateway, log});
+const delivery = new Delivery({
+  podUid,
+  journal,
+  gateway,
+  log,
+  nextEpoch() {
+    state.update((saved) => ({...saved, epoch: saved.epoch + 1}));
+    return state.get().epoch;
+  },
+  now: () => new Date(),
+});
 const watch = new DesiredWatch({podUid, gateway, log, onChange: (desired) => supervisor.want(desired)});
 const term = new Promise<'term'>((resolve) => process.once('SIGTERM', () => resolve('term')));
 
@@ -106,9 +116,10 @@ if (reason === 'left') {
   // The kubelet sends TERM when the agent's container has ended; an exit before it would only be restarted.
   await Promise.race([term, delay(10_000)]);
 }
-if (reason === 'fenced') {
+if (reason === 'refused') log.error({}, 'the gateway takes nothing of this runner: its pod ends, and with it the turn');
+if (reason === 'fenced' || reason === 'refused') {
   link.shutdown();
   await Promise.race([term, delay(2_000)]);
 }
-if (reason !== 'fenced') await delivery.flush(2_000);
+if (reason !== 'fenced' && reason !== 'refused') await delivery.flush(2_000);
 process.exit(0);

@@ -11,11 +11,22 @@ export class GatewayRefused extends Error {
   override name = 'GatewayRefused';
   readonly status: number;
   readonly verdict: Verdict;
+  /** With 409: the highest number that the archive has; what was stored after it is lost. */
+  readonly acked: number | undefined;
 
-  constructor(status: number, verdict: Verdict, message: string) {
-    super(message);
+  constructor(status: number, verdict: Verdict, text: string) {
+    super(`the gateway answered ${status}: ${text.slice(0, 300)}`);
     this.status = status;
     this.verdict = verdict;
+    this.acked = status === 409 ? ackedOf(text) : undefined;
+  }
+}
+
+function ackedOf(text: string): number | undefined {
+  try {
+    return Acked.safeParse(JSON.parse(text)).data?.acked;
+  } catch {
+    return undefined;
   }
 }
 
@@ -99,7 +110,7 @@ export class GatewayClient {
     const verdict = judge(status, true);
     if (verdict === 'ok') return answer;
     const text = await readText(answer).catch(() => '');
-    throw new GatewayRefused(status, verdict, `the gateway answered ${status}: ${text.slice(0, 300)}`);
+    throw new GatewayRefused(status, verdict, text);
   }
 }
 

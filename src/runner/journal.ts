@@ -1,6 +1,6 @@
-import {closeSync, openSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync, writeSync} from 'node:fs';
-import path from 'node:path';
-import {RunnerEvent} from '../api/wire/runner.ts';
+import {closeSync, openSync, renameSync, rmSync, writeFileSync, writeSync} from 'node:fs';
+import type {RunnerEvent} from '../api/wire/runner.ts';
+import {bytesOf, type Epoch, epochFile, lineOf, readEpochs} from './journal-file.ts';
 
 /** Bytes of one batch, as JSON: the gateway takes bodies of 1 MiB. */
 const BATCH_BYTES = 524_288;
@@ -16,17 +16,14 @@ const STALE = 2_097_152;
 /** Bytes of all files: what comes in one burst beyond it is kept in memory only, for the volume holds the state too. */
 const MAX_FILES = 10_485_760;
 
-type Entry = {n: number; event: RunnerEvent; bytes: number};
-type Epoch = {epoch: number; entries: Entry[]};
-
 /**
  * Events in the runner's tmpfs until the gateway has them: written before anything acts on them, so that a killed runner
  * loses none. A file for each epoch, a line for each event; the file of the present epoch starts anew when all is sent.
  */
 export class Journal {
   private readonly folder: string;
-  private readonly epochs: Epoch[];
-  private readonly present: Epoch;
+  private epochs: Epoch[];
+  private present: Epoch;
   private next = 1;
   private waiting = 0;
   private file: number;
@@ -40,9 +37,9 @@ export class Journal {
     this.epochs = readEpochs(folder);
     this.present = {epoch, entries: []};
     this.epochs.push(this.present);
-    this.waiting = this.epochs.flatMap((e) => e.entries).reduce((sum, entry) => sum + entry.bytes, 0);
+    this.waiting = bytesOf(this.epochs.flatMap((e) => e.entries));
     this.earlier = this.waiting;
-    this.file = openSync(this.path(epoch), 'a', 0o600);
+    this.file = openSync(epochFile(this.folder, epoch), 'a', 0o600);
   }
 
   append(event: RunnerEvent): void {
@@ -54,14 +51,14 @@ export class Journal {
     this.notify();
   }
 
-  /** The oldest events that are not stored yet. */
-  batch(): Batch | undefined {
+  /** The oldest events that are not stored yet, at most `most`. */
+  batch(most = BATCH_EVENTS): Batch | undefined {
     const first = this.epochs.find((e) => e.entries.length > 0);
     const from = first?.entries[0]?.n;
     if (first === undefined || from === undefined) return undefined;
     const events: RunnerEvent[] = [];
     let bytes = 0;
-    for (const entry of first.entries.slice(0, BATCH_EVENTS)) {
+    for (const entry of first.entries.slice(0, Math.min(most, BATCH_EVENTS))) {
       bytes += entry.bytes;
       if (events.length > 0 && bytes > BATCH_BYTES) break;
       events.push(entry.event);
@@ -74,9 +71,40 @@ export class Journal {
     for (const each of this.epochs.filter((e) => e.epoch === epoch)) {
       const stored = each.entries.filter((entry) => entry.n <= n);
       each.entries = each.entries.slice(stored.length);
-      this.waiting -= stored.reduce((sum, entry) => sum + entry.bytes, 0);
+      this.waiting -= bytesOf(stored);
       this.compact(each);
     }
+    this.notify();
+  }
+
+  /**
+   * Puts another event in the place of a waiting one, for as long as this process lives: what was refused once is refused
+   * again after a restart, and replaced again.
+   */
+  replace(epoch: number, n: number, event: RunnerEvent): void {
+    const entry = this.epochs.find((e) => e.epoch === epoch)?.entries.find((each) => each.n === n);
+    if (entry === undefined) return;
+    const bytes = Buffer.byteLength(lineOf({n, event}));
+    this.waiting += bytes - entry.bytes;
+    Object.assign(entry, {event, bytes});
+  }
+
+  /** Numbers all that waits anew, in a new epoch and after `first`: an archive that lost numbers takes no later ones. */
+  beginAnew(epoch: number, first: RunnerEvent): void {
+    const events = [first, ...this.epochs.flatMap((e) => e.entries.map((entry) => entry.event))];
+    const stale = this.epochs.map((e) => e.epoch);
+    const entries = events.map((event, index) => {
+      const n = index + 1;
+      return {n, event, bytes: Buffer.byteLength(lineOf({n, event}))};
+    });
+    this.present = {epoch, entries};
+    this.epochs = [this.present];
+    this.next = entries.length + 1;
+    this.waiting = bytesOf(entries);
+    this.rewrite();
+    // Only now: killed in between, some events are told twice, and none is lost.
+    for (const each of stale) rmSync(epochFile(this.folder, each), {force: true});
+    this.earlier = 0;
     this.notify();
   }
 
@@ -98,19 +126,23 @@ export class Journal {
   private compact(of: Epoch): void {
     if (of !== this.present) {
       if (of.entries.length > 0) return;
-      rmSync(this.path(of.epoch), {force: true});
+      rmSync(epochFile(this.folder, of.epoch), {force: true});
       this.epochs.splice(this.epochs.indexOf(of), 1);
       if (this.epochs.length === 1) this.earlier = 0;
       return;
     }
-    const kept = of.entries.reduce((sum, entry) => sum + entry.bytes, 0);
+    const kept = bytesOf(of.entries);
     if (this.written - kept < STALE || kept > STALE) return;
-    const path = this.path(of.epoch);
-    writeFileSync(`${path}.new`, of.entries.map(lineOf).join(''), {mode: 0o600});
+    this.rewrite();
+  }
+
+  private rewrite(): void {
+    const path = epochFile(this.folder, this.present.epoch);
+    writeFileSync(`${path}.new`, this.present.entries.map(lineOf).join(''), {mode: 0o600});
     renameSync(`${path}.new`, path);
     closeSync(this.file);
     this.file = openSync(path, 'a', 0o600);
-    this.written = kept;
+    this.written = bytesOf(this.present.entries);
   }
 
   // A full volume must not end the runner: the event is still sent from memory, and the file is written anew once the
@@ -133,46 +165,4 @@ export class Journal {
     this.wake = [];
     for (const resolve of wake) resolve();
   }
-
-  private path(epoch: number): string {
-    return path.join(this.folder, `events-${epoch}.ndjson`);
-  }
-}
-
-/** What earlier epochs left; events that were stored already are sent again, and the gateway knows them by number. */
-function readEpochs(folder: string): Epoch[] {
-  const found = readdirSync(folder).flatMap((name) => {
-    const epoch = /^events-(\d+)\.ndjson$/.exec(name)?.[1];
-    return epoch === undefined ? [] : [Number(epoch)];
-  });
-  return found
-    .sort((a, b) => a - b)
-    .map((epoch) => ({epoch, entries: readEntries(path.join(folder, `events-${epoch}.ndjson`))}));
-}
-
-function readEntries(file: string): Entry[] {
-  const entries: Entry[] = [];
-  for (const line of readFileSync(file, 'utf8').split('\n')) {
-    if (line === '') continue;
-    const entry = parseEntry(line);
-    // A torn last line: nothing acted on it.
-    if (entry === undefined) break;
-    entries.push(entry);
-  }
-  return entries;
-}
-
-function parseEntry(line: string): Entry | undefined {
-  try {
-    const value: unknown = JSON.parse(line);
-    if (typeof value !== 'object' || value === null || !('n' in value) || !('event' in value)) return undefined;
-    const event = RunnerEvent.parse(value.event);
-    return typeof value.n === 'number' ? {n: value.n, event, bytes: Buffer.byteLength(line) + 1} : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function lineOf({n, event}: Pick<Entry, 'n' | 'event'>): string {
-  return `${JSON.stringify({n, event})}\n`;
 }

@@ -8,7 +8,8 @@ import {z} from 'zod';
  * or `{"ping":true}` each 25 s. `POST /runner/v1/events` takes an `EventBatch` and answers `Acked`.
  * `GET /runner/v1/context` answers `Context`.
  * Status codes: 425 the pod is not bound to its Session yet, try again; 410 fenced, stop; 401 token refused;
- * 503 no verdict now, try again.
+ * 503 no verdict now, try again; 409 `gap` with `acked`: the archive lost what came after it, begin a new epoch. Any other
+ * 4xx is about what was sent, and will be said again.
  */
 
 const Part = z.object({text: z.string()});

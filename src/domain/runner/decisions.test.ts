@@ -63,7 +63,14 @@ test.each<[number, boolean, string]>([
   [410, false, 'fenced'],
   [401, true, 'fenced'],
   [401, false, 'retry'],
-  [403, true, 'retry'],
+  [400, true, 'refused'],
+  [403, true, 'refused'],
+  [404, true, 'refused'],
+  [408, true, 'retry'],
+  [409, true, 'refused'],
+  [413, true, 'refused'],
+  [422, true, 'refused'],
+  [429, true, 'retry'],
 ])('status %i with a token read anew: %s means %s', (status, anew, verdict) => {
   expect(judge(status, anew)).toBe(verdict);
 });

@@ -259,6 +259,15 @@ describe('events of a runner', () => {
     expect(bench.api.get(Turns, ref('t1'))?.status?.phase).toBe('Completed');
   });
 
+  it('says so when the archive refuses a batch for good', async () => {
+    await start();
+    bench.archiveError = new ArchiveError('Refused', 'archive: 400 no records');
+    expect(await post([finished()])).toMatchObject({
+      status: 422,
+      body: {code: 'archive_refused', message: 'archive: 400 no records'},
+    });
+  });
+
   it('a start does not wait for the archive, its end does', async () => {
     await start();
     bench.archiveError = new ArchiveError('Unavailable', 'away');

@@ -19,7 +19,7 @@ const STDERR_SHOWN = 600;
 
 /** What a start is made of. */
 export type StartTools = {
-  link: ShimLink;
+  link: Pick<ShimLink, 'start'>;
   launch: Launch;
   loopback: Loopback;
   questions: Questions;

@@ -35,6 +35,13 @@ export async function endAgent({process, acp, greeting, sessionId}: RunningAgent
   await Promise.race([gone, delay(STEP)]);
 }
 
+/** Kills an agent that came too late to be of use; returns when it is gone. */
+export async function discard({process, acp}: RunningAgent): Promise<void> {
+  acp.close();
+  process.signal('SIGKILL');
+  await Promise.race([process.exited, delay(STEP)]);
+}
+
 /** Leads what an agent does on its own account to the turn that runs; before a turn, updates are replay and are dropped. */
 export class AgentListener implements Omit<AcpEvents, 'room'> {
   turn: TurnRun | undefined;

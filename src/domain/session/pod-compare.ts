@@ -1,6 +1,14 @@
 import type {Manifest} from '../../api/kube-object.ts';
-import type {Container, Pod, PodSpec, Volume} from '../../api/kube-pod.ts';
+import type {Container, EnvVar, Pod, Volume, VolumeMount} from '../../api/kube-pod.ts';
 import {canonicalJson} from '../canonical.ts';
+import {
+  CONTAINER_FIELDS,
+  type FieldRule,
+  MOUNT_FIELDS,
+  POD_FIELDS,
+  POD_SECURITY_FIELDS,
+  SECURITY_FIELDS,
+} from './pod-fields.ts';
 
 /** One field of a live pod that is not what was asked for. */
 export interface PodDifference {
@@ -10,65 +18,95 @@ export interface PodDifference {
 }
 
 /**
- * What makes a live pod another pod than the one we asked for: owner, identity, containers with their images, commands,
- * environment, mounts and rights, volumes, and everything of the host. Not compared, because schedulers, admission and
- * people may set them: metadata beside the owner, tolerations, priority, node, resources.
+ * What makes a live pod another pod than the one we asked for: its owner, and every field that `pod-fields.ts` says to compare.
  */
 export function comparePod(expected: Manifest<Pod>, live: Pod): PodDifference[] {
-  const differences: PodDifference[] = [];
-  const check = (field: string, want: unknown, have: unknown) => {
-    const [a, b] = [canonicalJson(want ?? null), canonicalJson(have ?? null)];
-    if (a !== b) differences.push({field, expected: short(a), actual: short(b)});
-  };
-  check('metadata.ownerReferences', ownerUids(expected), ownerUids(live));
-  for (const [field, pick] of SPEC_FIELDS) check(`spec.${field}`, pick(expected.spec), pick(live.spec));
-  for (const list of ['initContainers', 'containers'] as const) {
-    const [want, have] = [expected.spec[list] ?? [], live.spec[list] ?? []];
-    check(`spec.${list}[].name`, names(want), names(have));
-    for (const container of want) {
-      const other = have.find((c) => c.name === container.name);
-      if (other === undefined) continue;
-      for (const [field, pick] of CONTAINER_FIELDS)
-        check(`spec.${list}[${container.name}].${field}`, pick(container), pick(other));
-    }
-  }
-  check(
-    'spec.volumes',
-    (expected.spec.volumes ?? []).map(volumeIdentity),
-    (live.spec.volumes ?? []).map(volumeIdentity),
-  );
-  return differences;
+  const owners = differs('metadata.ownerReferences', ownerUids(expected), ownerUids(live));
+  const [want, have] = [expected.spec, live.spec];
+  return [
+    ...owners,
+    ...compareFields('spec', POD_FIELDS, {want, have}),
+    ...compareFields('spec.securityContext', POD_SECURITY_FIELDS, {
+      want: want.securityContext,
+      have: have.securityContext,
+    }),
+    ...(['initContainers', 'containers'] as const).flatMap((list) =>
+      compareContainers(`spec.${list}`, want[list] ?? [], have[list] ?? []),
+    ),
+    ...differs('spec.volumes', (want.volumes ?? []).map(volumeIdentity), (have.volumes ?? []).map(volumeIdentity)),
+  ];
 }
 
-const SPEC_FIELDS: readonly (readonly [string, (spec: PodSpec) => unknown])[] = [
-  ['serviceAccountName', (s) => s.serviceAccountName],
-  ['automountServiceAccountToken', (s) => s.automountServiceAccountToken],
-  ['restartPolicy', (s) => s.restartPolicy],
-  ['dnsPolicy', (s) => s.dnsPolicy],
-  ['dnsConfig.nameservers', (s) => s.dnsConfig?.nameservers],
-  ['hostNetwork', (s) => s.hostNetwork ?? false],
-  ['hostPID', (s) => s.hostPID ?? false],
-  ['hostIPC', (s) => s.hostIPC ?? false],
-  ['shareProcessNamespace', (s) => s.shareProcessNamespace ?? false],
-  ['runtimeClassName', (s) => s.runtimeClassName],
-  ['securityContext.fsGroup', (s) => s.securityContext?.fsGroup],
-  ['securityContext.seccompProfile', (s) => s.securityContext?.seccompProfile],
-  ['ephemeralContainers', (s) => (s.ephemeralContainers ?? []).map((c) => c.name)],
-];
+function compareContainers(path: string, expected: readonly Container[], live: readonly Container[]): PodDifference[] {
+  const each = expected.flatMap((want) => {
+    const have = live.find((c) => c.name === want.name);
+    if (have === undefined) return [];
+    const at = `${path}[${want.name}]`;
+    return [
+      ...compareFields(at, CONTAINER_FIELDS, {want, have}),
+      ...compareFields(`${at}.securityContext`, SECURITY_FIELDS, {
+        want: want.securityContext,
+        have: have.securityContext,
+      }),
+      ...differs(`${at}.env`, (want.env ?? []).map(envIdentity), (have.env ?? []).map(envIdentity)),
+      ...compareMounts(at, want.volumeMounts ?? [], have.volumeMounts ?? []),
+    ];
+  });
+  return [...differs(`${path}[].name`, names(expected), names(live)), ...each];
+}
 
-const CONTAINER_FIELDS: readonly (readonly [string, (container: Container) => unknown])[] = [
-  ['image', (c) => c.image],
-  ['command', (c) => c.command],
-  ['args', (c) => c.args ?? []],
-  ['restartPolicy', (c) => c.restartPolicy],
-  // The server leaves empty values out of its reply.
-  ['env', (c) => (c.env ?? []).map((e) => [e.name, e.value ?? '', e.valueFrom ?? null])],
-  ['securityContext', (c) => c.securityContext],
-  [
-    'volumeMounts',
-    (c) => (c.volumeMounts ?? []).map((m) => [m.name, m.mountPath, m.subPath ?? '', m.readOnly ?? false]),
-  ],
-];
+function compareMounts(at: string, expected: readonly VolumeMount[], live: readonly VolumeMount[]): PodDifference[] {
+  const paths = (mounts: readonly VolumeMount[]) => mounts.map((m) => [m.name, m.mountPath]);
+  const list = differs(`${at}.volumeMounts`, paths(expected), paths(live));
+  if (list.length > 0) return list;
+  return expected.flatMap((want, n) =>
+    compareFields(`${at}.volumeMounts[${want.mountPath}]`, MOUNT_FIELDS, {want, have: live[n]}),
+  );
+}
+
+function compareFields(
+  path: string,
+  rules: Readonly<Record<string, FieldRule>>,
+  {want, have}: {want: object | undefined; have: object | undefined},
+): PodDifference[] {
+  return Object.entries(rules).flatMap(([field, rule]) =>
+    compareField(`${path}.${field}`, rule, [member(want, field), member(have, field)]),
+  );
+}
+
+function compareField(path: string, rule: FieldRule, [want, have]: [unknown, unknown]): PodDifference[] {
+  switch (rule.compared) {
+    case 'no':
+    case 'apart':
+      return [];
+    case 'asked':
+      return want === undefined ? [] : differs(path, want, have);
+    case 'members':
+      return rule.members.flatMap((name) => differs(`${path}.${name}`, member(want, name), member(have, name)));
+    case 'whole':
+      return differs(path, plain(want, rule.like), plain(have, rule.like));
+  }
+}
+
+/** A value, or null for what means that it is not set. */
+function plain(value: unknown, like: readonly unknown[]): unknown {
+  const text = canonicalJson(value ?? null);
+  return text === '[]' || like.some((l) => canonicalJson(l) === text) ? null : value;
+}
+
+function member(of: unknown, name: string): unknown {
+  return typeof of === 'object' && of !== null ? Reflect.get(of, name) : undefined;
+}
+
+function differs(field: string, want: unknown, have: unknown): PodDifference[] {
+  const [expected, actual] = [canonicalJson(want ?? null), canonicalJson(have ?? null)];
+  return expected === actual ? [] : [{field, expected: short(expected), actual: short(actual)}];
+}
+
+/** The server leaves empty values out of its reply. */
+function envIdentity({name, value, valueFrom}: EnvVar): unknown[] {
+  return [name, value ?? '', valueFrom ?? null];
+}
 
 function ownerUids(pod: {metadata: {ownerReferences?: Pod['metadata']['ownerReferences']}}): string[] {
   return (pod.metadata.ownerReferences ?? []).map((o) => o.uid);
@@ -78,16 +116,19 @@ function names(list: readonly {name: string}[]): string[] {
   return list.map((c) => c.name);
 }
 
-/** What a volume is, without the defaults that the server fills in. */
+/** What a volume is, without the defaults that the server fills in. Of sources that are never asked for, the name is enough. */
 function volumeIdentity(volume: Volume): unknown[] {
   return [
     volume.name,
+    Object.keys(volume).sort(),
     volume.image?.reference ?? null,
     volume.emptyDir === undefined ? null : [volume.emptyDir.medium ?? '', volume.emptyDir.sizeLimit ?? ''],
     volume.persistentVolumeClaim?.claimName ?? null,
+    volume.persistentVolumeClaim?.readOnly ?? false,
     volume.secret === undefined ? null : [volume.secret.secretName, volume.secret.items ?? []],
     volume.configMap === undefined ? null : [volume.configMap.name, volume.configMap.items ?? []],
     (volume.projected?.sources ?? []).map((s) => [
+      Object.keys(s).sort(),
       s.serviceAccountToken?.audience ?? null,
       s.serviceAccountToken?.path ?? null,
     ]),

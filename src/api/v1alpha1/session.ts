@@ -170,6 +170,11 @@ export const Session = defineResource({
     stoppedReason: z.enum(STOPPED_REASONS).describe('Why it has no pod, or ended.').optional(),
     idleSince: s.time('When it last became idle.').optional(),
     startingSince: s.time('When the present start began.').optional(),
+    heldSince: s
+      .time(
+        'Since when a fault holds the start up that somebody may mend, a missing Secret for one: limits.start runs from there.',
+      )
+      .optional(),
     finishedAt: s.time('When it was closed or failed.').optional(),
     timeline: s
       .list(

@@ -116,7 +116,8 @@ function starting(life: LifeSeen): Life | undefined {
   const startSeconds = seconds(seen.current?.data.spec.limits.start ?? '60s');
   const {maySwitch} = seen.settings;
   const {reportedAt} = report ?? {};
-  const state = startState({pod, now: seen.now, startSeconds, reportedAt, warnings: seen.podWarnings, maySwitch});
+  const clocks = {now: seen.now, startSeconds, reportedAt, heldSince: status.heldSince};
+  const state = startState({pod, ...clocks, warnings: seen.podWarnings, maySwitch});
   if (state.kind === 'Failed') return fail(life, withAdvice(state));
   const base = {phase: 'Starting', changes: {}} as const;
   if (state.kind === 'SwitchDelivery') {
@@ -129,7 +130,7 @@ function starting(life: LifeSeen): Life | undefined {
       outcome: done,
     };
   }
-  const {reason, condition} = state;
+  const {reason, condition, heldSince} = state;
   // One text for all steps of a start that goes well: each change of it would be a write.
   const message = reason === 'Starting' ? 'the pod is being started' : state.message;
   return {
@@ -137,6 +138,7 @@ function starting(life: LifeSeen): Life | undefined {
     ready: {status: 'False', reason, message},
     ...(condition === undefined ? {} : {conditions: [{type: condition, reason, message}]}),
     steps: [],
+    changes: {heldSince},
     outcome: wait(state.afterMs),
   };
 }
@@ -160,7 +162,7 @@ function up(life: LifeSeen): Life | undefined {
     ready: {status: 'True', reason: phase, message: MESSAGES[phase]},
     conditions: steady ? [] : [restartingRunner(report)],
     steps: [],
-    changes: {idleSince, startingSince: undefined, stoppedReason: undefined, seeded},
+    changes: {idleSince, startingSince: undefined, heldSince: undefined, stoppedReason: undefined, seeded},
     ...(steady ? {podUid: pod.metadata.uid} : {}),
     outcome: atFirst(left(idleSince, idle?.sleepAfter, seen.now), left(idleSince, idle?.closeAfter, seen.now)),
   };

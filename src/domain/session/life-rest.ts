@@ -37,6 +37,7 @@ function sleeping(life: LifeSeen): Life | undefined {
       stoppedReason: 'Idle',
       finishedAt: undefined,
       startingSince: undefined,
+      heldSince: undefined,
       idleSince,
       ...(status.phase === 'Sleeping' ? {} : {timeline: withStep(status.timeline, 'Sleeping', seen.now)}),
     },

@@ -123,6 +123,7 @@ function newAttempt(life: LifeSeen, step?: LifeStep, note?: string): Life {
       finishedAt: undefined,
       idleSince: undefined,
       startingSince: wholeSeconds(seen.now),
+      heldSince: undefined,
       timeline: withStep(timeline, 'Started', seen.now, `attempt ${attempt}`),
     },
     outcome: wait(0),

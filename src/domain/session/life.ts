@@ -82,6 +82,7 @@ export function fail(life: LifeSeen, {reason, stopped, message}: Failure): Life 
       stoppedReason: stopped,
       finishedAt: wholeSeconds(seen.now),
       idleSince: undefined,
+      heldSince: undefined,
       timeline: withStep(status.timeline, 'Failed', seen.now, `${reason}: ${message}`),
     },
     outcome: wait(ttlLeft(life, seen.now)),

@@ -258,7 +258,58 @@ const CASES: Record<string, Case> = {
     }),
     phase: 'Starting',
     ready: 'SecretNotFound',
-    outcome: {kind: 'wait', afterMs: 57_000},
+    status: {heldSince: ago(0)},
+    outcome: {kind: 'wait', afterMs: 60_000},
+  },
+  'a Secret is missing after images were pulled for longer than the start limit: it runs from images present': {
+    seen: seenWithPod(unready, {
+      pod: pulls(150, {reason: 'CreateContainerConfigError', message: 'secret "key" not found'}),
+    }),
+    phase: 'Starting',
+    ready: 'SecretNotFound',
+    status: {heldSince: ago(0)},
+    outcome: {kind: 'wait', afterMs: 60_000},
+  },
+  'a Secret is still missing, and a part of the limit is over': {
+    seen: seenWithPod(
+      {...unready, heldSince: ago(45)},
+      {pod: pulls(200, {reason: 'CreateContainerConfigError', message: 'secret "key" not found'})},
+    ),
+    phase: 'Starting',
+    ready: 'SecretNotFound',
+    status: {heldSince: ago(45)},
+    outcome: {kind: 'wait', afterMs: 15_000},
+  },
+  'a container could not be made, after a long pull': {
+    seen: seenWithPod(unready, {pod: pulls(170, {reason: 'CreateContainerError', message: 'no such device'})}),
+    phase: 'Starting',
+    ready: 'StartFailed',
+    outcome: {kind: 'wait', afterMs: 60_000},
+  },
+  'a Secret was created: the agent starts, and its time begins anew': {
+    seen: seenWithPod({...unready, heldSince: ago(59)}, {pod: agentRuns(1)}),
+    phase: 'Starting',
+    ready: 'Starting',
+    status: {heldSince: undefined},
+    outcome: {kind: 'wait', afterMs: 89_000},
+  },
+  'a Secret of a volume was missing, and images are pulled now': {
+    seen: seenWithPod(
+      {...unready, heldSince: ago(59)},
+      {
+        pod: {
+          kind: 'Present',
+          pod: pod({
+            phase: 'Pending',
+            conditions: [...scheduled(100), {type: 'PodReadyToStartContainers', status: 'True'}],
+          }),
+        },
+        podWarnings: ['MountVolume.SetUp failed for volume "x" : secret "provider" not found'],
+      },
+    ),
+    phase: 'Starting',
+    ready: 'ImagePullWaiting',
+    status: {heldSince: undefined},
   },
   'a Secret of a volume is missing, as only the kubelet tells': {
     seen: seenWithPod(unready, {
@@ -269,9 +320,10 @@ const CASES: Record<string, Case> = {
     ready: 'SecretNotFound',
   },
   'a Secret is still missing when the start limit is over': {
-    seen: seenWithPod(unready, {
-      pod: pulls(60, {reason: 'CreateContainerConfigError', message: 'secret "key" not found'}),
-    }),
+    seen: seenWithPod(
+      {...unready, heldSince: ago(60)},
+      {pod: pulls(200, {reason: 'CreateContainerConfigError', message: 'secret "key" not found'})},
+    ),
     phase: 'Failed',
     ready: 'SecretNotFound',
     status: {stoppedReason: 'StartFailed'},

@@ -20,8 +20,8 @@ export function settle(seen: SessionSeen, plan: SessionPlan, applied: Applied): 
 }
 
 /** What an attempt says of itself when it begins. */
-function begunOf({attempt, timeline, revision, startingSince}: SessionStatus): SessionStatus {
-  return {attempt, timeline, revision, startingSince};
+function begunOf({attempt, timeline, revision, startingSince, heldSince}: SessionStatus): SessionStatus {
+  return {attempt, timeline, revision, startingSince, heldSince};
 }
 
 /** The queue as it stood: what was decided about it is decided anew, so that no turn is counted twice or left out. */

@@ -3,7 +3,10 @@
 //   unscheduled --> pulling / mounting --> seeding --> agent container runs --> (runner reports)
 //        |          20 s: ImagePullWaiting  |                |
 //        |          3 min: ImagePull        10 min           limits.start
+//        |               `--> a fault that somebody may mend: limits.start from when it was first seen, because only a
+//        |                    container whose image is there can have one, and nothing says when that came
 //   Unschedulable (waits for ever: a node may come)
+import {wholeSeconds} from '../../api/condition-list.ts';
 import type {ContainerStatus, Pod} from '../../api/kube-pod.ts';
 import {CONTAINER, VOLUME} from '../../api/pod.ts';
 import type {SessionConditionType, SessionReason, StoppedReason} from '../../api/v1alpha1/index.ts';
@@ -16,6 +19,8 @@ export interface StartSeen {
   startSeconds: number;
   /** When the runner said that it starts the agent: its own clock runs from there. */
   reportedAt?: string | undefined;
+  /** Since when a fault holds the start up that somebody may mend, if one did at the last look. */
+  heldSince: string | undefined;
   /** Warnings of the kubelet: the only place where a missing Secret of a volume is told. */
   warnings: readonly string[];
   /** The runtime may still be delivered in the other way. */
@@ -24,7 +29,15 @@ export interface StartSeen {
 
 /** Still on its way (with what people should know), failed for good, or to be tried with the other delivery. */
 export type StartState =
-  | {kind: 'Waiting'; afterMs: number; reason: SessionReason; message: string; condition?: SessionConditionType}
+  | {
+      kind: 'Waiting';
+      afterMs: number;
+      reason: SessionReason;
+      message: string;
+      condition?: SessionConditionType;
+      /** A fault that somebody may mend holds it up, since then. */
+      heldSince?: string;
+    }
   | {kind: 'Failed'; reason: SessionReason; stopped: StoppedReason; message: string}
   | {kind: 'SwitchDelivery'; message: string};
 
@@ -117,7 +130,11 @@ const MISSING =
 /** A missing Secret of an environment variable is in the status, one of a volume only in the kubelet's warnings. */
 function configMissing(seen: StartSeen): StartState | undefined {
   const refused = waits(seen.pod).find((w) => w.reason === 'CreateContainerConfigError')?.message;
-  const warned = seen.warnings.find((w) => MISSING.test(w));
+  // Volumes come before images: what was warned of them is mended once the pod has its sandbox.
+  const mounted = seen.pod.status?.conditions?.some(
+    (c) => c.type === 'PodReadyToStartContainers' && c.status === 'True',
+  );
+  const warned = mounted === true ? undefined : seen.warnings.find((w) => MISSING.test(w));
   const text = refused ?? warned;
   if (text === undefined) return undefined;
   const missing = MISSING.test(text);
@@ -177,11 +194,11 @@ function pulling({pod, now, warnings}: StartSeen): StartState | undefined {
   return {kind: 'Waiting', afterMs, reason: 'ImagePullWaiting', message, condition: 'ImagePullWaiting'};
 }
 
-/** A fault that somebody may still mend while the start lasts. */
+/** A fault that somebody may still mend while the start lasts. What was pulled before it does not count. */
 function untilLimit(seen: StartSeen, reason: SessionReason, message: string): StartState {
-  const limit = (scheduledAt(seen.pod) ?? seen.now.getTime()) + seen.startSeconds * 1_000;
-  const left = limit - seen.now.getTime();
-  if (left > 0) return {kind: 'Waiting', afterMs: left, reason, message};
+  const heldSince = seen.heldSince ?? wholeSeconds(seen.now);
+  const left = Date.parse(heldSince) + seen.startSeconds * 1_000 - seen.now.getTime();
+  if (left > 0) return {kind: 'Waiting', afterMs: left, reason, message, heldSince};
   return {kind: 'Failed', reason, stopped: 'StartFailed', message};
 }
 

@@ -5,7 +5,7 @@ import {run} from './command.ts';
 import type {Cluster, Provider} from './provider.ts';
 import {DEFAULT_CLUSTER} from './settings.ts';
 
-const USAGE = `node hack/cluster/main.ts VERB [--name NAME]
+const USAGE = `npm run cluster -- VERB [--name NAME]
   up [--nodes N] [--apiserver-arg=--FLAG=VALUE]...   make it, or bring it to this; waits until it works
   down                                               remove it without a trace
   status                                             processes and nodes

@@ -23,9 +23,6 @@ const DEBIAN_PACKAGES = [
   'util-linux',
 ] as const;
 
-/** The oldest Go whose build of the modules under `go/` works. */
-const OLDEST_GO = [1, 26] as const;
-
 async function onPath(command: string): Promise<boolean> {
   const folders = (process.env['PATH'] ?? '').split(delimiter);
   const found = await Promise.all(
@@ -37,34 +34,6 @@ async function onPath(command: string): Promise<boolean> {
     ),
   );
   return found.includes(true);
-}
-
-async function goProblem(): Promise<string | undefined> {
-  const how = 'install Go from https://go.dev/dl/ (unpack to /usr/local and put /usr/local/go/bin on the PATH)';
-  if (!(await onPath('go'))) return `Go is missing: ${how}`;
-  const version = await run('go', ['env', 'GOVERSION']);
-  const [major = 0, minor = 0] = (/go(\d+)\.(\d+)/.exec(version) ?? []).slice(1).map(Number);
-  if (major > OLDEST_GO[0] || (major === OLDEST_GO[0] && minor >= OLDEST_GO[1])) return undefined;
-  return `Go is ${version.trim()}, at least go${OLDEST_GO.join('.')} is needed: ${how}`;
-}
-
-/** Everything that this machine lacks and that we do not install ourselves, each with the way to get it. */
-async function missingPrerequisites(): Promise<string[]> {
-  const problems: string[] = [];
-  if (process.platform !== 'linux') problems.push(`this is ${process.platform}: a native cluster needs Linux`);
-  if (process.getuid?.() !== 0) problems.push('not root: run the same command as root (sudo -E, or in a root shell)');
-  if (!(await onPath('git'))) problems.push('Git is missing: apt-get install git');
-  if (!(await onPath('npm'))) problems.push('npm is missing: apt-get install npm, or Node from https://nodejs.org');
-  const go = await goProblem();
-  if (go) problems.push(go);
-  return problems;
-}
-
-/** Stops, before anything is changed, when something is missing that only a person can provide. */
-export async function requirePrerequisites(): Promise<void> {
-  const problems = await missingPrerequisites();
-  if (problems.length > 0)
-    throw new Error(`this machine is not ready; nothing was changed:\n- ${problems.join('\n- ')}`);
 }
 
 async function missingPackages(packages: readonly string[]): Promise<string[]> {

@@ -3,7 +3,6 @@ import {readdir} from 'node:fs/promises';
 import {join} from 'node:path';
 import {type Binaries, findBinaries} from '../build.ts';
 import {run} from '../command.ts';
-import {requirePrerequisites} from '../packages.ts';
 import type {Cluster, NodeHandle, Provider, StatusLine} from '../provider.ts';
 import type {Settings} from '../settings.ts';
 import {CONTROL_PLANE, ensureControlPlaneProcess, stopControlPlaneProcess, waitForApiServer} from './control-plane.ts';
@@ -29,7 +28,6 @@ export function nativeProvider(settings: Settings): Provider {
     open,
     up: async (options) => {
       checkOptions(options);
-      await requirePrerequisites(); // before anything is changed
       const started = await withLock(state, options.name, () => up(settings, options));
       return clusterOf(started.layout, started.record, started.binaries);
     },

@@ -52,14 +52,13 @@ export async function findSlot(state: string): Promise<number> {
     if (!taken.has(slot) && (await claimSlot(layoutOf(state, '', slot).prefix))) return slot;
   }
   throw new Error(
-    `all ${SLOTS} address ranges are in use: remove a cluster with \`node hack/cluster/main.ts down --name NAME\``,
+    `all ${SLOTS} address ranges are in use: remove a cluster with \`npm run cluster -- down --name NAME\``,
   );
 }
 
 /** The layout of a cluster that exists. */
 export async function requireLayout(state: string, name: string): Promise<{layout: Layout; record: ClusterRecord}> {
   const record = await readRecord(state, name);
-  if (!record)
-    throw new Error(`there is no cluster ${name}: make it with \`node hack/cluster/main.ts up --name ${name}\``);
+  if (!record) throw new Error(`there is no cluster ${name}: make it with \`npm run cluster -- up --name ${name}\``);
   return {layout: layoutOf(state, name, record.slot), record};
 }

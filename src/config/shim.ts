@@ -5,11 +5,13 @@ export type ShimConfig = {
   readonly socket: string;
   readonly workspace: string;
   readonly home: string;
+  /** The init that starts this process in a container. */
+  readonly init: string;
   /** Environment that the agent's process starts from: the container's own. */
   readonly environment: Readonly<Record<string, string>>;
 };
 
-/** Reads the settings; the three paths are changed by tests only. */
+/** Reads the settings; the paths are changed by tests only. */
 export function readShimConfig(env: NodeJS.ProcessEnv): ShimConfig {
   const environment: Record<string, string> = {};
   for (const [name, value] of Object.entries(env)) {
@@ -19,6 +21,7 @@ export function readShimConfig(env: NodeJS.ProcessEnv): ShimConfig {
     socket: env['CARREL_SHIM_SOCKET'] ?? PATH.socket,
     workspace: env['CARREL_SHIM_WORKSPACE'] ?? PATH.workspace,
     home: env['CARREL_SHIM_HOME'] ?? PATH.home,
+    init: env['CARREL_SHIM_INIT'] ?? PATH.init,
     environment: Object.freeze(environment),
   });
 }

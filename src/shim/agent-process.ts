@@ -2,6 +2,7 @@ import {type ChildProcessByStdio, spawn} from 'node:child_process';
 import type {Readable, Writable} from 'node:stream';
 import {MAX_DATA, STREAM_WINDOW} from '../api/wire/shim.ts';
 import {outOfMemoryKills} from './memory.ts';
+import {killStragglers} from './stragglers.ts';
 
 /** How a process ended. */
 export type Exit = {code?: number; signal?: string; outOfMemory: boolean};
@@ -17,18 +18,23 @@ export type ProcessEvents = {
 /** Milliseconds in which output may still be read after the process ended; a child that keeps the pipe open is cut off. */
 const DRAIN = 2_000;
 
+/** What is started, and the init of the container that it runs in. */
+export type Command = {argv: readonly string[]; env: Record<string, string>; cwd: string; init: string};
+
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 
 /** One process of the agent in a group of its own, with output under credit. */
 export class AgentProcess {
   readonly pid: number;
   private readonly child: Child;
+  private readonly init: string;
   private readonly events: ProcessEvents;
   private readonly credit = {stdout: STREAM_WINDOW, stderr: STREAM_WINDOW};
   private readonly killsBefore = outOfMemoryKills();
   private ended = false;
 
-  private constructor(child: Child, pid: number, events: ProcessEvents) {
+  private constructor({child, pid, init}: {child: Child; pid: number; init: string}, events: ProcessEvents) {
+    this.init = init;
     this.child = child;
     this.pid = pid;
     this.events = events;
@@ -39,10 +45,7 @@ export class AgentProcess {
   }
 
   /** Starts the command; rejects with the error of the operating system (`ENOENT`, `EACCES`). */
-  static start(
-    command: {argv: readonly string[]; env: Record<string, string>; cwd: string},
-    events: ProcessEvents,
-  ): Promise<AgentProcess> {
+  static start(command: Command, events: ProcessEvents): Promise<AgentProcess> {
     const [file, ...args] = command.argv;
     return new Promise((resolve, reject) => {
       const child = spawn(file ?? '', args, {
@@ -54,7 +57,7 @@ export class AgentProcess {
       child.once('error', reject);
       child.once('spawn', () => {
         if (child.pid === undefined) return reject(new Error('the process has no id'));
-        resolve(new AgentProcess(child, child.pid, events));
+        resolve(new AgentProcess({child, pid: child.pid, init: command.init}, events));
       });
     });
   }
@@ -104,7 +107,10 @@ export class AgentProcess {
   private finish(code: number | null, signal: string | null): void {
     const outOfMemory = outOfMemoryKills() > this.killsBefore;
     this.signal('SIGKILL');
-    const report = (): void => {
+    // The exit is told when nothing of it is left, so that no next start meets it.
+    const alone = killStragglers(this.init);
+    const report = async (): Promise<void> => {
+      await alone;
       if (this.ended) return;
       this.ended = true;
       clearTimeout(cut);
@@ -112,7 +118,7 @@ export class AgentProcess {
       this.child.stderr.destroy();
       this.events.exited({...(code === null ? {} : {code}), ...(signal === null ? {} : {signal}), outOfMemory});
     };
-    const cut = setTimeout(report, DRAIN);
-    this.child.once('close', report);
+    const cut = setTimeout(() => void report(), DRAIN);
+    this.child.once('close', () => void report());
   }
 }

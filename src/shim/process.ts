@@ -4,19 +4,24 @@ import {childEnvironment} from './environment.ts';
 import {FileRefused, writeFiles} from './files.ts';
 import {unwritableFolders} from './folders.ts';
 
-/** Where the agent works, and what its environment starts from. */
-export type ShimFolders = {home: string; workspace: string; environment: Readonly<Record<string, string>>};
+/** Where the agent works, what its environment starts from, and the init of its container. */
+export type ShimPlace = {
+  home: string;
+  workspace: string;
+  environment: Readonly<Record<string, string>>;
+  init: string;
+};
 
 /** The one process of the agent, from a start frame to its exit. */
 export class Process {
-  private readonly folders: ShimFolders;
+  private readonly place: ShimPlace;
   private readonly send: (frame: ShimFrame) => void;
   private running: AgentProcess | undefined;
   private busy: Promise<void> = Promise.resolve();
   private idle = true;
 
-  constructor(folders: ShimFolders, send: (frame: ShimFrame) => void) {
-    this.folders = folders;
+  constructor(place: ShimPlace, send: (frame: ShimFrame) => void) {
+    this.place = place;
     this.send = send;
   }
 
@@ -31,7 +36,7 @@ export class Process {
         resolve();
       };
     });
-    const problems = unwritableFolders([this.folders.workspace, this.folders.home]);
+    const problems = unwritableFolders([this.place.workspace, this.place.home]);
     if (problems.length > 0) {
       this.failed(spec, 'VolumeNotWritable', problems.join('; '));
       return done();
@@ -45,10 +50,10 @@ export class Process {
   }
 
   private async spawn(spec: StartSpec, done: () => void): Promise<void> {
-    writeFiles(this.folders.home, spec.files);
-    const env = childEnvironment(this.folders.environment, spec.env, this.folders);
+    writeFiles(this.place.home, spec.files);
+    const env = childEnvironment(this.place.environment, spec.env, this.place);
     this.running = await AgentProcess.start(
-      {argv: spec.argv, env, cwd: this.folders.workspace},
+      {argv: spec.argv, env, cwd: this.place.workspace, init: this.place.init},
       {
         output: (stream, data) => this.send({type: stream, data}),
         inputTaken: (bytes) => this.send({type: 'credit', stream: 'stdin', bytes}),

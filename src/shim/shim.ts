@@ -1,7 +1,7 @@
 import {connect, type Socket} from 'node:net';
 import {setTimeout as delay} from 'node:timers/promises';
 import {dataHeader, encodeFrame, FrameDecoder, MAX_FRAME, SHIM_VERSION, type ShimFrame} from '../api/wire/shim.ts';
-import {Process, type ShimFolders} from './process.ts';
+import {Process, type ShimPlace} from './process.ts';
 
 /** Milliseconds between two dials: the sidecar may listen up to a second after this process runs. */
 const DIAL = 20;
@@ -19,9 +19,9 @@ export class Shim {
   private readonly stopping = new AbortController();
   private terminated = false;
 
-  constructor(socketPath: string, folders: ShimFolders) {
+  constructor(socketPath: string, place: ShimPlace) {
     this.socketPath = socketPath;
-    this.process = new Process(folders, (frame) => this.send(frame));
+    this.process = new Process(place, (frame) => this.send(frame));
   }
 
   /** Returns when the container shall end. */

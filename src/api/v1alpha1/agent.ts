@@ -49,8 +49,10 @@ const model = s.k8s(
     baseUrl: z
       .string()
       .max(512)
-      .regex(/^https:\/\/[A-Za-z0-9.-]+(:[0-9]{1,5})?(\/[A-Za-z0-9._~/-]*)?$/)
-      .describe('Where the provider answers; https only. The key is sent to this origin and nowhere else.'),
+      .regex(/^https:\/\/([A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?(\/[A-Za-z0-9._~/-]*)?$/)
+      .describe(
+        'Where the provider answers; https only, an IPv6 address in brackets. The key is sent to this origin and nowhere else.',
+      ),
     caBundle: z
       .object({
         configMap: s.objectName('ConfigMap of this namespace.', 253),
@@ -268,6 +270,10 @@ export const Agent = defineResource({
         event: 'Warning',
       },
       LaunchTooLarge: {means: 'Command, environment and files are too large in bytes: shorten them.', event: 'Warning'},
+      InvalidBaseUrl: {
+        means: 'model.baseUrl cannot be used: the message says why; correct it.',
+        event: 'Warning',
+      },
       UnknownGroup: {
         means: 'A tool group does not exist: choose one of those that the message lists.',
         event: 'Warning',

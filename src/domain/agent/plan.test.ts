@@ -14,6 +14,8 @@ const stored = (data: unknown, name: string): ControllerRevision => ({
   data,
 });
 
+const modelAt = (baseUrl: string) => ({name: 'm', dialect: 'OpenAIChat' as const, proxy: 'Loopback' as const, baseUrl});
+
 describe('planAgent', () => {
   it('publishes a valid spec under the hash of its content', () => {
     const agent = agentFixture();
@@ -54,6 +56,12 @@ describe('planAgent', () => {
   it.each([
     ['a draft', agentFixture({draft: true}), 'Draft'],
     [
+      'a base URL with a port that does not exist',
+      agentFixture({model: modelAt('https://m.example:99999')}),
+      'InvalidBaseUrl',
+    ],
+    ['a base URL with half an address', agentFixture({model: modelAt('https://[:::1]/v1')}), 'InvalidBaseUrl'],
+    [
       'files that are too large in bytes',
       agentFixture({files: [{path: 'a', content: '漢'.repeat(40_000)}]}),
       'LaunchTooLarge',
@@ -63,6 +71,15 @@ describe('planAgent', () => {
     expect(plan.create).toBeUndefined();
     expect(plan.status.conditions?.find((c) => c.type === 'Published')?.reason).toBe(reason);
     expect(plan.status.conditions?.find((c) => c.type === 'Ready')?.reason).toBe('NotPublished');
+  });
+
+  it('says what may stand in a base URL, and takes an IPv6 address in brackets', () => {
+    const agent = agentFixture({model: modelAt('https://m.example:99999')});
+    const told = planAgent({agent, stored: undefined, range: RANGE, now}).event?.note;
+    expect(told).toContain('spec.model.baseUrl: https://m.example:99999 cannot be used');
+    expect(told).toContain('an IPv6 address in brackets');
+    const plain = agentFixture({model: modelAt('https://[2606:4700::1111]:8443/v1')});
+    expect(planAgent({agent: plain, stored: undefined, range: RANGE, now}).create).toBeDefined();
   });
 
   it('makes a stored revision anew whose content is not what its name says', () => {

@@ -1,5 +1,6 @@
 import {GROUP_NAMES} from '../../api/groups.ts';
 import type {AgentReason} from '../../api/v1alpha1/index.ts';
+import {BaseUrlError, readBaseUrl} from '../model/url.ts';
 import {launchBytes, launchOf, MAX_LAUNCH_BYTES} from './launch.ts';
 import type {RevisionData} from './revision.ts';
 
@@ -11,7 +12,7 @@ export interface AgentProblem {
 
 /** First problem of a spec that passed the schema, or undefined. */
 export function agentProblem(data: RevisionData): AgentProblem | undefined {
-  return unknownGroup(data) ?? launchTooLarge(data);
+  return unknownGroup(data) ?? invalidBaseUrl(data) ?? launchTooLarge(data);
 }
 
 function unknownGroup(data: RevisionData): AgentProblem | undefined {
@@ -21,6 +22,22 @@ function unknownGroup(data: RevisionData): AgentProblem | undefined {
     reason: 'UnknownGroup',
     message: `spec.groups: ${unknown.join(', ')} does not exist; choose from ${GROUP_NAMES.join(', ')}`,
   };
+}
+
+/** What the schema's pattern lets pass and no runner could call: found here, it never becomes a failed start. */
+function invalidBaseUrl({spec: {model}}: RevisionData): AgentProblem | undefined {
+  if (model === undefined) return undefined;
+  try {
+    readBaseUrl(model.dialect, model.baseUrl);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof BaseUrlError)) throw error;
+    const allowed = 'https://host[:port][/path], where host is a name, an IPv4 address or an IPv6 address in brackets';
+    return {
+      reason: 'InvalidBaseUrl',
+      message: `spec.model.baseUrl: ${model.baseUrl} cannot be used (${error.message}); write ${allowed}`,
+    };
+  }
 }
 
 function launchTooLarge(data: RevisionData): AgentProblem | undefined {

@@ -206,6 +206,23 @@ describe('what an Agent allows', () => {
     });
   }
 
+  it.each([
+    ['https://[2606:4700::1111]:8443/v1', '[2606:4700::1111]:8443', true],
+    ['https://[2606:4700::1111]', '[2606:4700:0:0:0:0:0:1111]:443', true],
+    ['https://[2606:4700::1111]', '[2606:4700::1112]:443', false],
+    ['https://[2606:4700::1111]', '[2606:4700::1111]:8443', false],
+    ['https://9.9.9.9', '9.9.9.9:443', true],
+    ['https://9.9.9.9', '[::ffff:9.9.9.9]:443', false],
+    ['https://api.example.', 'api.example:443', true],
+  ])('of a model at %s: %s %s', (baseUrl, text, allowed) => {
+    const target = parseTarget(text);
+    const spec = {
+      model: {name: 'm', dialect: 'Gemini' as const, proxy: 'Loopback' as const, baseUrl},
+      network: {egress: []},
+    };
+    expect(target && judgeTarget(spec, 'model', target).allowed).toBe(allowed);
+  });
+
   it('is named in the refusal', () => {
     const target = parseTarget('evil.example:443');
     const verdict = target && judgeTarget({model, network: {egress}}, 'agent', target);

@@ -1,5 +1,5 @@
 import type {AgentSpec} from '../../api/v1alpha1/index.ts';
-import {isWithin, parseRange} from './address.ts';
+import {isWithin, parseAddress, parseRange} from './address.ts';
 import type {Target} from './target.ts';
 
 /** What a connection is for; only the runner can say it, because only the runner holds the token. */
@@ -22,8 +22,16 @@ function judgeModel(baseUrl: string | undefined, target: Target): RuleVerdict {
   if (baseUrl === undefined || !URL.canParse(baseUrl)) return refused(target, 'the Agent has no model');
   const {hostname, port} = new URL(baseUrl);
   const wanted = Number(port === '' ? 443 : port);
-  if (hostname.replace(/\.$/, '') === target.host && wanted === target.port) return {allowed: true};
+  const host = hostname.replace(/^\[|\]$|\.$/g, '');
+  if (isHost(host, target) && wanted === target.port) return {allowed: true};
   return refused(target, `the model may be reached at ${hostname}:${wanted} only`);
+}
+
+/** An address has many forms: it is the number that counts. */
+function isHost(host: string, target: Target): boolean {
+  const address = parseAddress(host);
+  if (address === undefined) return host === target.host;
+  return address.family === target.address?.family && address.value === target.address.value;
 }
 
 function judgeAgent(rules: readonly EgressRule[], target: Target): RuleVerdict {

@@ -79,7 +79,7 @@ export const INVALID_OBJECTS: readonly InvalidObject[] = [
     kind: 'Agent',
     state: 'a model over plain http',
     spec: {model: {...MODEL, baseUrl: 'http://models.example'}},
-    says: 'The Agent "x" is invalid: spec.model.baseUrl: Invalid value: "http://models.example": spec.model.baseUrl in body should match \'^https:\\/\\/[A-Za-z0-9.-]+(:[0-9]{1,5})?(\\/[A-Za-z0-9._~/-]*)?$\'',
+    says: 'The Agent "x" is invalid: spec.model.baseUrl: Invalid value: "http://models.example": spec.model.baseUrl in body should match \'^https:\\/\\/([A-Za-z0-9.-]+|\\[[0-9A-Fa-f:.]+\\])(:[0-9]{1,5})?(\\/[A-Za-z0-9._~/-]*)?$\'',
   },
   {
     kind: 'Agent',

@@ -1,12 +1,12 @@
 import {createServer, type IncomingMessage, type Server, type ServerResponse} from 'node:http';
 import type {Socket} from 'node:net';
-import {sendJson} from './body.ts';
 import {startNameAnswerer} from './dns.ts';
 import {refuseForm} from './guard.ts';
 import {createHttpsProxy} from './https-proxy.ts';
 import {McpForward} from './mcp-forward.ts';
 import {ModelProxy} from './model-proxy.ts';
 import type {Loopback, StartLoopback} from './ports.ts';
+import {sendJson} from './send-json.ts';
 import {ToolsSeen} from './tools-seen.ts';
 
 export {checkIsolation} from './isolation.ts';

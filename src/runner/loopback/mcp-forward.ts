@@ -4,9 +4,10 @@ import {z} from 'zod';
 import {MAX_MCP_MESSAGE} from '../../api/wire/mcp.ts';
 import {parseJson} from '../../domain/model/failure.ts';
 import {bearer, type Headers} from '../../domain/model/header.ts';
-import {BodyTooLarge, readBody, sendJson} from './body.ts';
+import {BodyTooLarge, readBody} from '../../http/body.ts';
 import {refuseKey} from './guard.ts';
 import type {LoopbackOptions} from './ports.ts';
+import {sendJson} from './send-json.ts';
 
 /** All bodies in memory together: the runner lives in a small container, and calls may wait for minutes. */
 const MAX_BUFFERED = 16 << 20;

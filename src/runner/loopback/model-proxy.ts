@@ -3,12 +3,13 @@ import {type Dialect, type ModelCall, matchCall} from '../../domain/model/dialec
 import {failureBody, parseJson} from '../../domain/model/failure.ts';
 import {shownKey} from '../../domain/model/header.ts';
 import {BaseUrlError, readBaseUrl, type Upstream} from '../../domain/model/url.ts';
-import {BodyTooLarge, readBody, sendJson} from './body.ts';
+import {BodyTooLarge, readBody} from '../../http/body.ts';
 import {refuseKey} from './guard.ts';
 import {ModelLedger} from './model-ledger.ts';
 import {type ModelSecret, readModelSecret, Trust} from './model-secret.ts';
 import {ModelCallFailed, sendModelCall} from './model-send.ts';
 import type {Finding, LoopbackOptions} from './ports.ts';
+import {sendJson} from './send-json.ts';
 
 /** Largest request body; providers take 20 to 32 MiB, mostly as images. */
 export const MAX_MODEL_BODY = 16 << 20;

@@ -26,6 +26,11 @@ export function createGrants(
     (groups: readonly string[]) => expandGroups(groups, tools),
     (groups) => groups.join(','),
   );
+  // Equal scopes have equal keys, so a pair of them is known by both.
+  const both = remembered(
+    ([a, b]: readonly [Scope, Scope]) => intersect(a, b),
+    ([a, b]) => `${a.key}|${b.key}`,
+  );
   const groupsOf = (revision: ControllerRevision): readonly string[] => {
     const known = pinned.get(revision);
     if (known !== undefined) return known;
@@ -40,13 +45,13 @@ export function createGrants(
     const revision = revisionName === undefined ? undefined : caches.revisions.get({namespace, name: revisionName});
     const agent = session === undefined ? undefined : caches.agents.get({namespace, name: session.spec.agent});
     const pin = revision === undefined ? [] : groupsOf(revision);
-    return intersect(expand(pin), expand(agent?.spec.groups ?? []));
+    return both([expand(pin), expand(agent?.spec.groups ?? [])]);
   };
   return (caller, groups) => {
     const unknown = unknownGroups(groups ?? []);
     if (caller.kind === 'session') {
       const whole = sessionScope(caller);
-      return {scope: groups === undefined ? whole : intersect(whole, expand(groups)), whole, unknown};
+      return {scope: groups === undefined ? whole : both([whole, expand(groups)]), whole, unknown};
     }
     const scope = expand(groups ?? DEFAULT_GROUPS);
     return {scope, whole: scope, unknown};

@@ -1,9 +1,12 @@
 import {Client as ModernClient, StreamableHTTPClientTransport as ModernTransport} from '@modelcontextprotocol/client';
 import {Client as V1Client} from '@modelcontextprotocol/sdk/client/index.js';
 import {StreamableHTTPClientTransport as V1Transport} from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import {classifyInboundRequest} from '@modelcontextprotocol/server';
+import fc from 'fast-check';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {type GatewayFixture, KEY, rpc, startGatewayFixture} from '../../test/support/gateway-fixture.ts';
 import {sendRaw} from '../../test/support/raw-http.ts';
+import {isPlainlyOlder} from './mcp.ts';
 
 let fixture: GatewayFixture;
 let sessionToken: string;
@@ -256,5 +259,46 @@ describe('refusals before any tool', () => {
 
   test('an allowed Origin passes', async () => {
     expect((await fixture.post('/mcp', list, {...key, origin: 'https://carrel.example'})).status).toBe(200);
+  });
+});
+
+describe('which era a message belongs to', () => {
+  const params = fc.oneof(
+    fc.constant(undefined),
+    fc.constant({}),
+    fc.record({_meta: fc.oneof(fc.constant({progressToken: 1}), fc.constant(META), fc.constant({}), fc.string())}),
+    fc.record({protocolVersion: fc.constantFrom('2025-11-25', '2026-07-28'), _meta: fc.constantFrom({}, META)}),
+    fc.anything(),
+  );
+  const body = fc.oneof(
+    fc.record(
+      {
+        jsonrpc: fc.constantFrom('2.0', '1.0'),
+        id: fc.oneof(fc.integer(), fc.string(), fc.constant(null)),
+        method: fc.constantFrom('initialize', 'tools/call', 'tools/list', 'server/discover', ''),
+        params,
+        result: fc.constant({}),
+      },
+      {requiredKeys: []},
+    ),
+    fc.anything(),
+  );
+  const version = fc.constantFrom(undefined, '2026-07-28', '2025-11-25', '2024-11-05', ' 2025-11-25', '1999-01-01', '');
+
+  test('what is called older at a glance, the SDK calls older too', () => {
+    let glances = 0;
+    fc.assert(
+      fc.property(body, version, (message, named) => {
+        if (!isPlainlyOlder(named, message)) return;
+        glances += 1;
+        const header = named === undefined ? {} : {protocolVersionHeader: named};
+        expect(classifyInboundRequest({httpMethod: 'POST', body: message, ...header})).toMatchObject({
+          kind: 'legacy',
+          reason: expect.stringMatching(/^(no-claim|initialize)$/),
+        });
+      }),
+      {numRuns: 5_000},
+    );
+    expect(glances).toBeGreaterThan(20);
   });
 });

@@ -6,11 +6,11 @@ import {
   classifyInboundRequest,
   createMcpHandler,
   isInitializeRequest,
-  isJSONRPCNotification,
   isJSONRPCRequest,
-  isJSONRPCResponse,
   type JSONRPCMessage,
+  type JSONRPCRequest,
   type McpServer,
+  PROTOCOL_VERSION_META_KEY,
   ProtocolError,
   ProtocolErrorCode,
   parseJSONRPCMessage,
@@ -88,7 +88,9 @@ export function createMcpFront({log, build}: FrontParts): McpFront {
   return {
     async serve({req, res, body, connection}) {
       const asking = {connection, takesStream: takesStream(req)};
-      if (isOlder(req, body)) return await serveOlder(build(asking), {req, res, body});
+      const version = headerOf(req, 'mcp-protocol-version');
+      if (isPlainlyOlder(version, body)) return await answerOlder(build(asking), {req, res, request: body});
+      if (isOlder(req, body)) return await serveOlder(() => build(asking), {req, res, body});
       const auth: AuthInfo = {token: '', clientId: '', scopes: []};
       callers.set(auth, asking);
       const {url = '/mcp'} = req;
@@ -112,6 +114,16 @@ function headersFor(req: IncomingMessage): Record<string, string | string[] | un
   };
 }
 
+/**
+ * Whether this is, at a glance, a request that the SDK would call older: the whole look at a message costs as much as the
+ * rest of the front, and nearly all messages are of this kind. Says no wherever a closer look is needed.
+ */
+export function isPlainlyOlder(version: string | undefined, body: unknown): body is JSONRPCRequest {
+  if (version !== undefined && !SUPPORTED_PROTOCOL_VERSIONS.includes(version)) return false;
+  if (!isJSONRPCRequest(body)) return false;
+  return body.params?._meta === undefined || !(PROTOCOL_VERSION_META_KEY in body.params._meta);
+}
+
 function isOlder(req: IncomingMessage, body: unknown): boolean {
   const version = headerOf(req, 'mcp-protocol-version');
   const method = headerOf(req, 'mcp-method');
@@ -131,29 +143,35 @@ function takesStream(req: IncomingMessage): boolean {
   return req.headers.accept?.includes('text/event-stream') === true;
 }
 
-/**
- * Older clients get one JSON body for each message (Z-003), or a stream when something is told before the reply. The SDK's own HTTP transport would do the same by way of web
- * requests, streams and responses, and that is more work than all the rest of a call.
- */
+/** What older clients send beside requests with a version that is known. */
 async function serveOlder(
-  server: Server | McpServer,
+  build: () => Server | McpServer,
   {req, res, body}: {req: IncomingMessage; res: ServerResponse; body: unknown},
 ): Promise<void> {
   const message = parseJSONRPCMessage(body);
   const version = headerOf(req, 'mcp-protocol-version');
-  if (version !== undefined && !isInitializeRequest(message) && !SUPPORTED_PROTOCOL_VERSIONS.includes(version)) {
+  if (version !== undefined && !SUPPORTED_PROTOCOL_VERSIONS.includes(version) && !isInitializeRequest(message)) {
     const known = SUPPORTED_PROTOCOL_VERSIONS.join(', ');
     const error = {code: -32_000, message: `Unsupported protocol version: ${version} (supported versions: ${known})`};
     return sendJson(res, 400, {jsonrpc: '2.0', id: null, error});
   }
-  if (!isJSONRPCRequest(message)) {
-    // A notification, or a reply to nobody: no server lives on that could hear it.
-    res.writeHead(202, {'content-length': '0'}).end();
-    return;
-  }
+  if (isJSONRPCRequest(message)) return await answerOlder(build(), {req, res, request: message});
+  // A notification, or a reply to nobody: no server lives on that could hear it.
+  res.writeHead(202, {'content-length': '0'}).end();
+}
+
+/**
+ * Older clients get one JSON body for each request (Z-003), or a stream when something is told before the reply. The SDK's
+ * own HTTP transport would do the same by way of web requests, streams and responses, and that is more work than all the
+ * rest of a call.
+ */
+async function answerOlder(
+  server: Server | McpServer,
+  {req, res, request}: {req: IncomingMessage; res: ServerResponse; request: JSONRPCRequest},
+): Promise<void> {
   const transport = new OneReply(takesStream(req) ? res : undefined);
   await server.connect(transport);
-  const reply = await transport.ask(message);
+  const reply = await transport.ask(request);
   if (res.headersSent) res.end(eventOf(reply));
   else sendJson(res, 200, reply);
 }
@@ -180,10 +198,11 @@ class OneReply implements Transport {
   async start(): Promise<void> {}
 
   async send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
-    if (isJSONRPCResponse(message)) return this.#reply.resolve(message);
+    // By their members: a message of our own server needs no second look.
+    if (!('method' in message)) return this.#reply.resolve(message);
     // Else whoever asks would wait for an answer that cannot come.
-    if (isJSONRPCRequest(message)) throw new Error('a client of this revision cannot be asked anything during a call');
-    if (!isJSONRPCNotification(message) || options?.relatedRequestId === undefined) return;
+    if ('id' in message) throw new Error('a client of this revision cannot be asked anything during a call');
+    if (options?.relatedRequestId === undefined) return;
     const stream = this.#stream;
     if (stream === undefined || stream.writableEnded || stream.destroyed) return;
     if (!stream.headersSent) stream.writeHead(200, STREAM);

@@ -140,7 +140,6 @@ function fail(
 
 function urlOf(req: IncomingMessage): URL | undefined {
   const target = req.url ?? '';
-  return target.startsWith('/') && !target.startsWith('//') && URL.canParse(target, 'http://gateway')
-    ? new URL(target, 'http://gateway')
-    : undefined;
+  if (!target.startsWith('/') || target.startsWith('//')) return undefined;
+  return URL.parse(target, 'http://gateway') ?? undefined;
 }

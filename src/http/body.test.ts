@@ -29,3 +29,27 @@ test('T35 a body that grows past the limit is refused while it is still coming, 
   server.close();
   server.closeAllConnections();
 });
+
+test.each([
+  ['while it is read', 0],
+  ['before it is read', 1],
+])('a client that leaves in the middle of its body, %s, ends the reading', async (_, closed) => {
+  const outcome = Promise.withResolvers<unknown>();
+  const server = createServer((req) => {
+    // The reading begins at once, or only when the client is gone.
+    const begin = closed === 1 ? once(req, 'close') : Promise.resolve();
+    req.on('error', () => undefined);
+    begin.then(() => readBody(req, 1024)).then(outcome.resolve, outcome.reject);
+    if (closed === 1) leaving.destroy();
+    else req.once('data', () => leaving.destroy());
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const {port} = Address.parse(server.address());
+  const leaving = request({port, host: '127.0.0.1', method: 'POST', headers: {'content-length': '10'}});
+  leaving.on('error', () => undefined);
+  leaving.write('half');
+  await expect(outcome.promise).rejects.toThrow();
+  server.close();
+  server.closeAllConnections();
+});

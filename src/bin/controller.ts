@@ -12,9 +12,9 @@ import {listen} from '../http/listen.ts';
 import {createCaches} from '../kube/cache.ts';
 import {createClient} from '../kube/client.ts';
 import {connectTo} from '../kube/connect.ts';
+import type {RunningController} from '../kube/controller-ports.ts';
 import {createRecorder} from '../kube/events.ts';
 import {runLeader} from '../kube/lease.ts';
-import type {RunningController} from '../kube/ports.ts';
 import {createLogger} from '../telemetry/logger.ts';
 import {createMetrics} from '../telemetry/metrics.ts';
 

@@ -1,5 +1,5 @@
 import type {UidRange} from '../domain/agent/revision.ts';
-import type {ControllerDefinition} from '../kube/ports.ts';
+import type {ControllerDefinition} from '../kube/controller-ports.ts';
 import {agentController} from './agent.ts';
 import {isolationController} from './isolation.ts';
 import {questionController} from './question.ts';

@@ -6,8 +6,9 @@ import {done, type Outcome} from '../api/outcome.ts';
 import type {ReleasePods} from '../domain/agent/isolation.ts';
 import {NetworkPolicies, Pods, ServiceAccounts} from '../kube/builtin.ts';
 import {defineController} from '../kube/controller.ts';
+import type {ControllerDefinition, Key, ReconcileInput} from '../kube/controller-ports.ts';
 import {Agents} from '../kube/kinds.ts';
-import type {CachedReader, ControllerDefinition, Key, ReconcileInput} from '../kube/ports.ts';
+import type {CachedReader} from '../kube/ports.ts';
 import {ensureAgentShared} from './agent-shared.ts';
 import {askedFor, wakeOn} from './wake.ts';
 

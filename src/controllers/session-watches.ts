@@ -9,8 +9,9 @@ import {isOpen} from '../domain/session/queue.ts';
 import {startedLate} from '../domain/session/start.ts';
 import {isTerminal} from '../domain/turn/status.ts';
 import {ControllerRevisions, Nodes, PersistentVolumeClaims, Pods} from '../kube/builtin.ts';
+import type {AnyWatch, Key} from '../kube/controller-ports.ts';
 import {Agents, Questions, Sessions, Turns} from '../kube/kinds.ts';
-import type {AnyWatch, CachedReader, Change, Key} from '../kube/ports.ts';
+import type {CachedReader, Change} from '../kube/ports.ts';
 import {INDEX, within} from './caches.ts';
 import {askedFor, matters, wakeOn} from './wake.ts';
 

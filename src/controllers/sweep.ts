@@ -4,9 +4,10 @@ import {done, type Outcome, wait} from '../api/outcome.ts';
 import {planSweep} from '../domain/agent/sweep.ts';
 import {ControllerRevisions, NetworkPolicies, Pods, ServiceAccounts} from '../kube/builtin.ts';
 import {defineController} from '../kube/controller.ts';
+import type {ControllerDefinition, ReconcileInput} from '../kube/controller-ports.ts';
 import {isApiError} from '../kube/errors.ts';
 import {Agents, Sessions} from '../kube/kinds.ts';
-import type {CachedReader, Client, ControllerDefinition, ReconcileInput} from '../kube/ports.ts';
+import type {CachedReader, Client} from '../kube/ports.ts';
 import type {Resource} from '../kube/resource.ts';
 
 /** How one kind of shared object is swept. */

@@ -1,6 +1,7 @@
 import type {KubeObject} from '../api/kube-object.ts';
 import {wakeSides} from '../kube/controller.ts';
-import type {AnyWatch, CachedReader, Change, Key} from '../kube/ports.ts';
+import type {AnyWatch, Key} from '../kube/controller-ports.ts';
+import type {CachedReader, Change} from '../kube/ports.ts';
 import type {Resource} from '../kube/resource.ts';
 
 /** Changes of another kind that wake keys, without those that nobody needs to look at. */

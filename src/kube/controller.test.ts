@@ -8,8 +8,9 @@ import {ConfigMaps} from './builtin.ts';
 import {createCaches} from './cache.ts';
 import {createClient} from './client.ts';
 import {defineController, watch} from './controller.ts';
+import type {ControllerSpec, ReconcileInput, RunningController} from './controller-ports.ts';
 import {createRecorder} from './events.ts';
-import type {Caches, ControllerSpec, ReconcileInput, RunningController} from './ports.ts';
+import type {Caches} from './ports.ts';
 import {writeStatus} from './status.ts';
 
 const soon = {timeoutMs: 10_000};
@@ -122,7 +123,7 @@ describe('one status write', () => {
     await until(() => creates.length === 1);
     for (let n = 0; n < 20; n++) {
       running.enqueue({namespace: 'a', name: 'x'});
-      await new Promise((resolve) => setTimeout(resolve, 5));
+      await until(() => running.pending() === 0);
     }
     expect([runs.length, creates.length]).toEqual([1, 1]);
     api.release();

@@ -1,22 +1,19 @@
 import type {KubeObject} from '../api/kube-object.ts';
 import type {Outcome} from '../api/outcome.ts';
 import {type Clock, systemClock} from './clock.ts';
-import {isApiError} from './errors.ts';
-import {createFence, type Fence} from './fence.ts';
-import {refKey} from './path.ts';
 import type {
   AnyWatch,
-  CachedReader,
-  Caches,
-  Change,
   ControllerDefinition,
   ControllerRuntime,
   ControllerSpec,
   Key,
-  Log,
   RunningController,
   Watch,
-} from './ports.ts';
+} from './controller-ports.ts';
+import {isApiError} from './errors.ts';
+import {createFence, type Fence} from './fence.ts';
+import {refKey} from './path.ts';
+import type {CachedReader, Caches, Change, Log} from './ports.ts';
 import {createQueue, type Priority, type Queue, type WorkResult} from './queue.ts';
 
 /** Say which keys wake when another kind changes; the type of that kind is hidden, so that several fit one list. */

@@ -1,4 +1,4 @@
-import {afterEach, beforeEach, expect, test} from 'vitest';
+import {afterEach, beforeEach, expect, test, vi} from 'vitest';
 import {type FakeApi, type SeenRequest, startFakeApi} from '../../test/support/fake-api.ts';
 import {type FakeClock, fakeClock, turns} from '../../test/support/fake-clock.ts';
 import {keptLog} from '../../test/support/log.ts';
@@ -47,11 +47,13 @@ async function pass(clocks: FakeClock[], ms: number): Promise<void> {
 }
 async function calm(): Promise<void> {
   let before = -1;
-  while (before !== api.requests.length) {
-    before = api.requests.length;
+  const quiet = async () => {
     for (let n = 0; n < 4; n++) await turns();
-    await new Promise((resolve) => setTimeout(resolve, 2));
-  }
+    const [last, now] = [before, api.requests.length];
+    before = now;
+    expect(now).toBe(last);
+  };
+  await vi.waitFor(quiet, {interval: 2, timeout: 10_000});
 }
 const holder = () => api.get(Leases, ref)?.spec?.holderIdentity;
 const by = (identity: string) => (r: SeenRequest) => r.query.get('fieldManager') === identity || r.method === 'GET';

@@ -45,6 +45,7 @@ export async function install(cluster: Cluster, images: Images, values: Values =
     RELEASE_NAMESPACE,
     '--create-namespace',
     '--take-ownership',
+    '--force-conflicts', // the cluster is ours, and a test or a hand may have changed what the chart says
     '--wait',
     '--timeout',
     '300s',

@@ -11,7 +11,7 @@ export async function crdFiles(): Promise<string[]> {
 
 /**
  * Makes the cluster serve our kinds as this tree declares them. May be called by every test file, at any time: nothing happens when
- * they are there already. A warning of the API server is an error.
+ * they are there already. A warning of the API server is an error. The fields stay Helm's, which installs them in the release.
  */
 export async function installCrds(cluster: Cluster): Promise<void> {
   const files = (await crdFiles()).flatMap((file) => ['-f', file]);
@@ -19,7 +19,7 @@ export async function installCrds(cluster: Cluster): Promise<void> {
     'apply',
     '--server-side',
     '--force-conflicts',
-    '--field-manager=carrel-crds',
+    '--field-manager=helm',
     '--warnings-as-errors',
     ...files,
   ]);

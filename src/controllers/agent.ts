@@ -52,15 +52,15 @@ export function agentController({range, release}: AgentControllerSettings): Cont
           if (!isApiError(error, 'AlreadyExists')) throw error;
         });
       }
-      if (plan.status.publishedRevision !== undefined) {
-        await ensureAgentShared(
-          {read, write},
-          {name: agent.metadata.name, uid: agent.metadata.uid, namespace},
-          release,
-        );
-      }
+      const identity = {name: agent.metadata.name, uid: agent.metadata.uid, namespace};
+      const shared =
+        plan.status.publishedRevision === undefined
+          ? undefined
+          : await ensureAgentShared({read, write}, identity, release).catch((error: unknown) => ({error}));
       await writeStatus({write, resource: Agents, object: agent, status: plan.status});
       if (plan.event !== undefined) events.record({regarding: agent, action: 'Publish', ...plan.event});
+      // Told by each Session that cannot start for want of them; what is published is published all the same.
+      if (shared !== undefined) throw shared.error;
       return plan.outcome;
     },
   });

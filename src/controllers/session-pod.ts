@@ -18,7 +18,14 @@ const AGAIN_MS = 1_000;
 export async function createPod(pod: PodInput, context: StepContext): Promise<Applied> {
   const {input, parts} = context;
   const {revision, session} = pod;
-  await ensureAgentShared(input, {...revision.agent, namespace: session.namespace}, parts.release);
+  try {
+    await ensureAgentShared(input, {...revision.agent, namespace: session.namespace}, parts.release);
+  } catch (error) {
+    // Without them the pod would be open: it is not made.
+    const refused = refusal(error, 'the ServiceAccount or the NetworkPolicy of its pod');
+    if (refused === undefined) throw error;
+    return {refused};
+  }
   const wanted = buildPod(pod);
   const made = await post(wanted, context);
   if ('metadata' in made) return judge(wanted, made, context);

@@ -9,7 +9,7 @@ import {
 import {type FakeApi, startFakeApi} from '../../test/support/fake-api.ts';
 import {revisionData} from '../../test/support/session-objects.ts';
 import {sharedName} from '../domain/agent/isolation.ts';
-import {Events, NetworkPolicies, PersistentVolumeClaims, ServiceAccounts} from '../kube/builtin.ts';
+import {Events, NetworkPolicies, PersistentVolumeClaims, Pods, ServiceAccounts} from '../kube/builtin.ts';
 import {Agents, Questions, Sessions, Turns} from '../kube/kinds.ts';
 
 const namespace = 'team';
@@ -118,6 +118,23 @@ describe("somebody else's object under a name that a session needs", () => {
     await run.until('pod', async () => (await run.session('one')).status?.pod);
     expect(api.get(ServiceAccounts, {namespace, name})?.automountServiceAccountToken).toBe(false);
     expect(api.get(NetworkPolicies, {namespace, name})?.spec).toMatchObject({policyTypes: ['Ingress', 'Egress']});
+  });
+
+  it('a policy that lets no NetworkPolicy be made: no pod is made without it, and the session says why', async () => {
+    const message = 'admission webhook "no.example" denied the request: no policies here';
+    api.fault = (request) =>
+      request.method === 'PATCH' && request.path.includes('/networkpolicies/')
+        ? {status: 403, body: {kind: 'Status', reason: 'Forbidden', message, code: 403}}
+        : undefined;
+    create();
+    const failed = await run.until('told', async () => {
+      const {status} = await run.session('one');
+      return status?.phase === 'Failed' ? status : undefined;
+    });
+    expect(failed.conditions?.find((c) => c.type === 'Ready')?.message).toContain(message);
+    expect(failed).toMatchObject({stoppedReason: 'PolicyDenied', attempt: 1});
+    expect(api.list(Pods)).toEqual([]);
+    expect(api.get(Agents, {namespace, name: 'scribe'})?.status?.publishedRevision).toBeDefined();
   });
 
   it('Turn of a late answer: the answer is kept, told at Question and Session, and sent when the name is free', async () => {

@@ -163,7 +163,7 @@ export async function createOrOwn<T extends KubeObject>(
   }
 }
 
-const QUOTA_RETRY_MS = 30_000;
+const QUOTA_RETRY_MS = 20_000;
 
 /** Nothing of somebody else's is deleted or used. No cache shows such an object, so the time of a retry is what ends the wait. */
 function nameTaken(kind: string, name: string, what: string): Refused {

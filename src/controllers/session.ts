@@ -4,7 +4,7 @@ import type {ReleasePods} from '../domain/agent/isolation.ts';
 import type {Archive} from '../domain/archive.ts';
 import {conditionEvents} from '../domain/condition-events.ts';
 import {identityOf} from '../domain/session/identity.ts';
-import {planSession} from '../domain/session/plan.ts';
+import {planSession, type SessionPlan} from '../domain/session/plan.ts';
 import {settle} from '../domain/session/settle.ts';
 import type {Applied, Note, TurnWrite} from '../domain/session/steps.ts';
 import {ownedBySession} from '../domain/session/volume.ts';
@@ -80,15 +80,17 @@ async function reconcileSession(input: ReconcileInput<SessionObject>, parts: Ses
   for (const turn of plan.turnWrites) await writeTurn(input, turn);
   for (const turn of plan.adopt) await adopt(input, turn);
   const begun = status.attempt !== session.status?.attempt;
-  return nextLook(plan.outcome, applied, begun);
+  return nextLook(plan, applied, begun);
 }
 
 /** An attempt that has begun goes on at once; without one there is no next step, and the same would be refused without end. */
-function nextLook(planned: Outcome, {againMs, refused}: Applied, begun: boolean): Outcome {
+function nextLook({outcome, steps}: SessionPlan, {againMs, refused, pod}: Applied, begun: boolean): Outcome {
   const again = againMs ?? refused?.retryMs;
-  if (again === undefined) return planned;
-  const atOnce = planned.kind === 'wait' && planned.afterMs === 0;
-  return atOnce && !begun ? wait(again) : soonest(planned, wait(again));
+  if (again === undefined) return outcome;
+  const atOnce = outcome.kind === 'wait' && outcome.afterMs === 0;
+  // The time of the first look at a pod means nothing without one.
+  const podless = pod === undefined && steps.some((s) => s.do === 'CreatePod');
+  return (atOnce && !begun) || podless ? wait(again) : soonest(outcome, wait(again));
 }
 
 async function writeTurn({write}: ReconcileInput<SessionObject>, {turn, status}: TurnWrite): Promise<void> {

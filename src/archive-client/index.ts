@@ -2,6 +2,7 @@ import {Agent, request} from 'node:http';
 import type {z} from 'zod';
 import {Appended, ArchiveProblem, Page} from '../api/wire/archive.ts';
 import {type Archive, ArchiveError} from '../domain/archive.ts';
+import {createPatience, type Patience} from './patience.ts';
 
 /** What the client is made of. Gateway and controller use the same one. */
 export interface ArchiveClientParts {
@@ -9,8 +10,10 @@ export interface ArchiveClientParts {
   readonly url: string;
   /** The token of audience `carrel-archive`; read anew for every call, because it is rotated. */
   readonly token: () => string;
-  /** Limit of one call; default 15 s. */
+  /** Limit of one call; default 5 s. */
   readonly timeoutMs?: number;
+  /** Monotonic milliseconds. */
+  readonly now?: () => number;
 }
 
 /** An archive with sockets to give back. */
@@ -24,7 +27,8 @@ const MAX_REPLY_BYTES = 16 * 1024 * 1024;
 /** Connect to the archive process. */
 export function createArchiveClient(parts: ArchiveClientParts): ArchiveClient {
   const agent = new Agent({keepAlive: true, maxSockets: 16, maxFreeSockets: 4});
-  const call = (wanted: Wanted) => exchange(parts, agent, wanted);
+  const patience = createPatience(parts.now ?? (() => performance.now()));
+  const call = (wanted: Wanted) => exchange({...parts, agent, patience}, wanted);
   return {
     async append(batch, signal) {
       const body = JSON.stringify(batch);
@@ -46,6 +50,11 @@ export function createArchiveClient(parts: ArchiveClientParts): ArchiveClient {
     },
     close: () => agent.destroy(),
   };
+}
+
+interface ExchangeParts extends ArchiveClientParts {
+  readonly agent: Agent;
+  readonly patience: Patience;
 }
 
 interface Wanted {
@@ -81,13 +90,14 @@ function refusal({status, body}: Reply): ArchiveError {
   return new ArchiveError(final ? 'Refused' : 'Unavailable', message);
 }
 
-function exchange(parts: ArchiveClientParts, agent: Agent, wanted: Wanted): Promise<Reply> {
+function exchange(parts: ExchangeParts, wanted: Wanted): Promise<Reply> {
   return new Promise((resolve, reject) => {
     const fail = (cause: unknown) => {
       const reason = cause instanceof Error ? cause.message : 'no reply';
       reject(new ArchiveError('Unavailable', `archive: ${reason}`, {cause}));
     };
-    const timeout = AbortSignal.timeout(parts.timeoutMs ?? 15_000);
+    if (!parts.patience.mayAsk()) return fail(new Error('it does not answer; it is asked again in a few seconds'));
+    const timeout = AbortSignal.timeout(parts.timeoutMs ?? 5_000);
     const signal = wanted.signal === undefined ? timeout : AbortSignal.any([timeout, wanted.signal]);
     try {
       const headers = {
@@ -97,9 +107,13 @@ function exchange(parts: ArchiveClientParts, agent: Agent, wanted: Wanted): Prom
           : {'content-type': 'application/json', 'content-length': Buffer.byteLength(wanted.body)}),
       };
       const url = new URL(wanted.path, parts.url);
-      const outgoing = request(url, {agent, method: wanted.method, headers, signal});
-      outgoing.on('error', fail);
+      const outgoing = request(url, {agent: parts.agent, method: wanted.method, headers, signal});
+      outgoing.on('error', (error) => {
+        if (timeout.aborted) parts.patience.silent();
+        fail(error);
+      });
       outgoing.on('response', (response) => {
+        parts.patience.heard();
         const chunks: Buffer[] = [];
         let size = 0;
         response.on('data', (chunk: Buffer) => {

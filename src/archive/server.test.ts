@@ -29,7 +29,7 @@ describe('archive over HTTP', () => {
         return username === undefined ? undefined : {username};
       },
       log: silent,
-      metrics: {stored: () => undefined, gap: () => undefined, answered: () => undefined},
+      metrics: {stored: () => undefined, gap: () => undefined, full: () => undefined, answered: () => undefined},
       ...changes,
     });
     await listen(server, 0, '127.0.0.1');
@@ -68,7 +68,7 @@ describe('archive over HTTP', () => {
     {
       name: 'a caller who is not on the list',
       token: 'other',
-      kind: 'Refused',
+      kind: 'Unavailable',
       text: 'system:serviceaccount:x:y may not',
     },
   ];

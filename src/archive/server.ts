@@ -4,7 +4,7 @@ import {AUDIENCE} from '../api/meta.ts';
 import {Append, type ArchiveProblem} from '../api/wire/archive.ts';
 import {BodyTooLarge, parseJson, readBody} from '../http/body.ts';
 import {bearerOf, sendJson} from '../http/reply.ts';
-import type {TranscriptStore} from './store.ts';
+import {StoreFull, type TranscriptStore} from './store.ts';
 
 /** What the archive's server is made of. */
 export interface ArchiveServerParts {
@@ -14,7 +14,12 @@ export interface ArchiveServerParts {
   /** Undefined: the token is refused. Throws when no verdict could be made. */
   readonly reviewToken: (token: string, audience: string) => Promise<{readonly username: string} | undefined>;
   readonly log: {warn(fields: object, message: string): void; error(fields: object, message: string): void};
-  readonly metrics: {stored(records: number): void; gap(): void; answered(route: string, status: number): void};
+  readonly metrics: {
+    stored(records: number): void;
+    gap(): void;
+    full(): void;
+    answered(route: string, status: number): void;
+  };
   /** Requests worked on at once; more are told to come back. Default 64. */
   readonly maxInFlight?: number;
 }
@@ -61,9 +66,16 @@ async function answerTo(parts: ArchiveServerParts, request: IncomingMessage, url
     return (await refuseCaller(parts, request)) ?? (await route(parts, request, url));
   } catch (error) {
     if (error instanceof BodyTooLarge) return problem(413, {code: 'too_large', message: `${error.message}; send less`});
+    if (error instanceof StoreFull) return full(parts, error);
     parts.log.error({path: url.pathname, error: error instanceof Error ? error.message : 'unknown'}, 'request failed');
     return problem(503, {code: 'storage', message: 'the archive could not do it now; try again'}, 1);
   }
+}
+
+function full(parts: ArchiveServerParts, error: StoreFull): Answer {
+  parts.log.error({error: error.message}, 'nothing more can be stored');
+  parts.metrics.full();
+  return problem(507, {code: 'full', message: error.message}, 30);
 }
 
 async function refuseCaller(parts: ArchiveServerParts, request: IncomingMessage): Promise<Answer | undefined> {

@@ -28,6 +28,8 @@ const STEPS: readonly string[] = [
      PRIMARY KEY (session, n)
    ) STRICT;
    CREATE INDEX record_turn ON record (session, turn, n) WHERE turn IS NOT NULL;`,
+  // Milliseconds since the epoch at which the session was first seen to be gone.
+  `ALTER TABLE session ADD COLUMN gone INTEGER;`,
 ];
 
 /** Bring the file to the present version; throws when a newer program wrote it. */

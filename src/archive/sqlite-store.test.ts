@@ -5,7 +5,7 @@ import {join} from 'node:path';
 import {createInterface} from 'node:readline';
 import {DatabaseSync} from 'node:sqlite';
 import {afterAll, describe, expect, it} from 'vitest';
-import {transcriptStoreContract} from '../../test/support/transcript-store-contract.ts';
+import {batchOf, transcriptStoreContract} from '../../test/support/transcript-store-contract.ts';
 import {chainStart, firstBreak} from '../domain/transcript/chain.ts';
 import {openSqliteStore} from './sqlite-store.ts';
 
@@ -47,6 +47,20 @@ describe('the archive file', () => {
     expect(firstBreak(records, chainStart('a', 'u'))).toBeUndefined();
     const next = {namespace: 'a', session: {name: 's', uid: 'u'}, source: 'p', epoch: 1, from: records.length + 1};
     expect(await store.append({...next, records: []})).toEqual({kind: 'stored', acked: records.length, stored: 0});
+    await store.close();
+  });
+
+  it('is brought up to date when an older program wrote it, with all that it holds', async () => {
+    const path = join(folder, 'older.sqlite');
+    const first = openSqliteStore(path);
+    await first.append(batchOf(1, ['a', 'b']));
+    await first.close();
+    const db = new DatabaseSync(path);
+    db.exec('ALTER TABLE session DROP COLUMN gone; PRAGMA user_version = 1');
+    db.close();
+    const store = openSqliteStore(path);
+    expect(await store.append(batchOf(3, ['c']))).toEqual({kind: 'stored', acked: 3, stored: 1});
+    expect(await store.sessions()).toEqual([{namespace: 'team-a', name: 'one', uid: 'uid-1'}]);
     await store.close();
   });
 

@@ -5,21 +5,26 @@ import {TranscriptRecord} from '../api/wire/runner.ts';
 import {chainHash, chainStart} from '../domain/transcript/chain.ts';
 import {wellFormed} from '../domain/transcript/well-formed.ts';
 import {migrate} from './sqlite-schema.ts';
-import {type AppendResult, PAGE_BYTES, type TranscriptStore} from './store.ts';
+import {type AppendResult, PAGE_BYTES, StoreFull, type TranscriptStore} from './store.ts';
 
 const Head = z.object({id: z.int(), last_n: z.int(), last_hash: z.string()});
 type Head = z.infer<typeof Head>;
+const Session = z.object({namespace: z.string(), name: z.string(), uid: z.string()});
 const Row = z.object({n: z.int(), hash: z.string(), bytes: z.int(), body: z.string()});
 type Row = z.infer<typeof Row>;
 
 const MAX_LIMIT = 1_000;
 
-/** Open the archive in this file (`:memory:` for tests). One process at a time; calls are synchronous and short. */
-export function openSqliteStore(file: string): TranscriptStore {
+/**
+ * Open the archive in this file (`:memory:` for tests). One process at a time; calls are synchronous and short. `maxPages`
+ * bounds the file, in pages of 4 KiB; without it the volume does.
+ */
+export function openSqliteStore(file: string, {maxPages}: {maxPages?: number} = {}): TranscriptStore {
   const db = new DatabaseSync(file, {timeout: 5_000});
   // FULL: a commit is on disk before it is acknowledged, also when the node loses power.
   db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;');
   migrate(db);
+  if (maxPages !== undefined) db.exec(`PRAGMA max_page_count = ${maxPages}`);
   const sql = prepare(db);
   return {
     append: async (batch) => inTransaction(db, () => append(sql, batch)),
@@ -37,6 +42,11 @@ export function openSqliteStore(file: string): TranscriptStore {
       const head = headOf(sql, namespace, sessionUid);
       return head === undefined ? {records: []} : {records: lastRecords(sql.tail.iterate(head.id), bytes)};
     },
+    sessions: async () => z.array(Session).parse(sql.sessions.all()),
+    async markGone({namespace, uid}, since) {
+      sql.setGone.run(since.getTime(), namespace, uid);
+    },
+    forget: async (before, limit) => inTransaction(db, () => forget(sql, before.getTime(), limit)),
     async check() {
       sql.check.get();
     },
@@ -55,7 +65,7 @@ function prepare(db: DatabaseSync) {
     newSession: db.prepare(
       'INSERT INTO session (namespace, uid, name, last_n, last_hash) VALUES (?, ?, ?, 0, ?) RETURNING id, last_n, last_hash',
     ),
-    moveHead: db.prepare('UPDATE session SET last_n = ?, last_hash = ? WHERE id = ?'),
+    moveHead: db.prepare('UPDATE session SET last_n = ?, last_hash = ?, gone = NULL WHERE id = ?'),
     acked: db.prepare('SELECT acked FROM source WHERE session = ? AND source = ? AND epoch = ?'),
     moveAcked: db.prepare(
       'INSERT INTO source (session, source, epoch, acked) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET acked = excluded.acked',
@@ -64,6 +74,12 @@ function prepare(db: DatabaseSync) {
     page: db.prepare(`${record} AND n > ? ORDER BY n LIMIT ?`),
     turnPage: db.prepare(`${record} AND turn = ? AND n > ? ORDER BY n LIMIT ?`),
     tail: db.prepare(`${record} ORDER BY n DESC LIMIT ${MAX_LIMIT}`),
+    sessions: db.prepare('SELECT namespace, name, uid FROM session WHERE gone IS NULL'),
+    setGone: db.prepare('UPDATE session SET gone = ? WHERE namespace = ? AND uid = ? AND gone IS NULL'),
+    goneBefore: db.prepare('SELECT id FROM session WHERE gone < ? LIMIT 1'),
+    dropRecords: db.prepare('DELETE FROM record WHERE rowid IN (SELECT rowid FROM record WHERE session = ? LIMIT ?)'),
+    dropSources: db.prepare('DELETE FROM source WHERE session = ?'),
+    dropSession: db.prepare('DELETE FROM session WHERE id = ?'),
     check: db.prepare('SELECT count(*) FROM session WHERE id = 0'),
   } satisfies Record<string, StatementSync>;
 }
@@ -76,8 +92,26 @@ function inTransaction<R>(db: DatabaseSync, work: () => R): R {
     return result;
   } catch (error) {
     if (db.isTransaction) db.exec('ROLLBACK');
-    throw error;
+    throw isFull(error) ? new StoreFull({cause: error}) : error;
   }
+}
+
+const SQLITE_FULL = 13;
+
+function isFull(error: unknown): boolean {
+  return error instanceof Error && 'errcode' in error && error.errcode === SQLITE_FULL;
+}
+
+function forget(sql: Sql, before: number, limit: number): {records: number; more: boolean} {
+  let records = 0;
+  for (let row = sql.goneBefore.get(before); row !== undefined; row = sql.goneBefore.get(before)) {
+    const id = z.int().parse(row['id']);
+    records += Number(sql.dropRecords.run(id, limit - records).changes);
+    if (records >= limit) return {records, more: true};
+    sql.dropSources.run(id);
+    sql.dropSession.run(id);
+  }
+  return {records, more: false};
 }
 
 function append(sql: Sql, batch: Append): AppendResult {

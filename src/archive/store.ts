@@ -19,9 +19,31 @@ export interface TranscriptStore {
   read(query: ArchiveQuery): Promise<Page>;
   /** The last records that fit into `bytes`, at least one if there is any. */
   tail(query: {namespace: string; sessionUid: string; bytes: number}): Promise<Page>;
+  /** The sessions that are stored and not yet known to be gone. */
+  sessions(): Promise<readonly StoredSession[]>;
+  /** Remember that the session is gone, from when on; a later record of it takes that back. */
+  markGone(session: StoredSession, since: Date): Promise<void>;
+  /** Delete at most `limit` records of sessions that are gone since before `before`; the last one of a session takes it along. */
+  forget(before: Date, limit: number): Promise<{readonly records: number; readonly more: boolean}>;
   /** Throws when the store cannot be used. */
   check(): Promise<void>;
   close(): Promise<void>;
+}
+
+/** A session that has records. */
+export interface StoredSession {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
+/** Nothing of it was stored: there is no space left. */
+export class StoreFull extends Error {
+  override readonly name = 'StoreFull';
+
+  constructor(options?: {cause?: unknown}) {
+    super('the volume of the archive is full: enlarge it, or keep transcripts for a shorter time', options);
+  }
 }
 
 /** Size of a page that is never passed by more than one record. */

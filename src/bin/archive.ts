@@ -1,5 +1,6 @@
 import {mkdirSync} from 'node:fs';
 import {join} from 'node:path';
+import {startRetention} from '../archive/retention.ts';
 import {createArchiveServer} from '../archive/server.ts';
 import {openSqliteStore} from '../archive/sqlite-store.ts';
 import {readArchiveConfig} from '../config/archive.ts';
@@ -8,6 +9,7 @@ import {closeGracefully, listen} from '../http/listen.ts';
 import {createClient} from '../kube/client.ts';
 import {systemClock} from '../kube/clock.ts';
 import {connectTo} from '../kube/connect.ts';
+import {Sessions} from '../kube/kinds.ts';
 import {createTokenReviewer} from '../kube/token-review.ts';
 import {createLogger} from '../telemetry/logger.ts';
 import {createMetrics} from '../telemetry/metrics.ts';
@@ -20,13 +22,22 @@ mkdirSync(config.data, {recursive: true});
 const store = openSqliteStore(join(config.data, 'archive.sqlite'));
 const connection = await connectTo(config.kubernetes);
 const client = createClient({connection, fieldManager: 'carrel-archive', log, metrics: metrics.kube});
+// The kubelet shows it, and appends go on being tried: the first one that fits ends it.
+let full = false;
 const server = createArchiveServer({
   store,
   callers: config.callers,
   reviewToken: createTokenReviewer({client, clock: systemClock}),
   log,
   metrics: {
-    stored: (records) => metrics.counters.archiveRecords.inc(records),
+    stored(records) {
+      full = false;
+      metrics.counters.archiveRecords.inc(records);
+    },
+    full() {
+      full = true;
+      metrics.counters.archiveFull.inc();
+    },
     gap: () => metrics.counters.archiveGaps.inc(),
     answered: (route, status) => metrics.counters.httpRequests.inc({route, status}),
   },
@@ -37,6 +48,7 @@ const health = createHealthServer({
   async ready() {
     if (stopping) return 'stopping';
     await store.check();
+    if (full) return 'the volume of the archive is full: enlarge it, or lower archive.retention';
     return undefined;
   },
 });
@@ -45,10 +57,24 @@ const port = await listen(server, config.port);
 const healthPort = await listen(health, config.healthPort);
 log.info({port, healthPort, data: config.data, callers: config.callers}, 'archive is listening');
 
+const endRetention =
+  config.keepMs === undefined
+    ? () => undefined
+    : startRetention({
+        store,
+        keepMs: config.keepMs,
+        now: systemClock.now,
+        after: systemClock.after,
+        log,
+        isAlive: async ({namespace, name, uid}) =>
+          (await client.find(Sessions, {namespace, name}))?.metadata.uid === uid,
+      });
+
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void stop(signal));
 
 async function stop(signal: string): Promise<void> {
   stopping = true;
+  endRetention();
   log.info({signal}, 'stopping');
   await closeGracefully(server, 10_000);
   await store.close();

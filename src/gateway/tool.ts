@@ -84,6 +84,8 @@ export interface ToolFace {
 /** A tool with its types hidden, so that tools of all inputs fit one list. */
 export interface Tool extends Grouped {
   readonly sessionOnly: boolean;
+  /** Names of arguments that are refused with what to do instead. */
+  readonly untaken: readonly string[];
   /** Needs of listing: all of one of these. */
   readonly listNeeds: readonly (readonly Need[])[];
   describe(breadth: Breadth): ToolFace;
@@ -103,6 +105,7 @@ export function defineTool<I, O>(spec: ToolSpec<I, O>): Tool {
     effect: spec.effect,
     composites: own === undefined ? {} : {self_session: own.input === undefined ? 'whole' : 'narrowed'},
     sessionOnly: spec.sessionOnly ?? false,
+    untaken: Object.keys(spec.untaken ?? {}),
     listNeeds: spec.listedFor?.map((need) => [need]) ?? [spec.needs(undefined)],
     describe: (breadth) => ({
       description: breadth === 'narrowed' ? (own?.description ?? spec.description) : spec.description,

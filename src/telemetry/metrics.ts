@@ -11,6 +11,7 @@ const METRICS = {
   httpRequests: ['carrel_http_requests_total', 'Requests answered.', ['route', 'status']],
   archiveRecords: ['carrel_archive_records_total', 'Records stored.', []],
   archiveGaps: ['carrel_archive_gaps_total', 'Appends refused because records before them are missing.', []],
+  archiveFull: ['carrel_archive_full_total', 'Appends refused because the volume is full.', []],
   runnerEvents: ['carrel_runner_events_total', 'Events taken from runners.', ['type']],
   runnerEventsDropped: ['carrel_runner_events_dropped_total', 'Events that changed no object.', ['type', 'reason']],
   toolCalls: ['carrel_tool_calls_total', 'Tool calls by result.', ['tool', 'result']],

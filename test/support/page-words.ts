@@ -38,7 +38,7 @@ const sources = [...product, ...sourcesBelow('hack')].map(({text}) => text).join
 
 /** Words with underscores that a page may use: tools and their arguments, groups, codes, metrics. */
 function snakeWords(): Set<string> {
-  const tools = TOOLS.flatMap((tool) => [tool.name, ...wordsIn(tool.describe('whole').inputSchema)]);
+  const tools = TOOLS.flatMap((tool) => [tool.name, ...tool.untaken, ...wordsIn(tool.describe('whole').inputSchema)]);
   const groups = [...GROUP_NAMES, ...COMPOSITE_GROUPS, ...BASE_GROUPS.flatMap((g) => [g, `${g}_readonly`])];
   const codes = [...sources.matchAll(/'([a-z]+(?:_[a-z]+)+)'/g)].map((match) => match[1] ?? '');
   return new Set([

@@ -128,6 +128,33 @@ export function transcriptStoreContract(name: string, open: () => Promise<Transc
       expect((await store.tail({...session, sessionUid: 'unknown', bytes: 10})).records).toEqual([]);
     });
 
+    it('forgets a session that is gone for long enough, step by step, and nothing else', async () => {
+      const day = (n: number) => new Date(Date.UTC(2026, 0, n));
+      const one = {namespace: 'team-a', name: 'one', uid: 'uid-1'};
+      const two = {namespace: 'team-a', name: 'two', uid: 'uid-2'};
+      await store.append(batchOf(1, ['a', 'b', 'c']));
+      await store.append(batchOf(1, ['d'], {session: {name: 'two', uid: 'uid-2'}}));
+      expect(await store.sessions()).toEqual([one, two]);
+      expect(await store.forget(day(30), 10)).toEqual({records: 0, more: false});
+      await store.markGone(one, day(2));
+      await store.markGone(one, day(3));
+      expect(await store.sessions()).toEqual([two]);
+      expect(await store.forget(day(2), 10)).toEqual({records: 0, more: false});
+      expect(await store.forget(day(3), 2)).toEqual({records: 2, more: true});
+      expect(await store.forget(day(3), 2)).toEqual({records: 1, more: false});
+      expect(await texts()).toEqual([]);
+      expect(await texts({namespace: 'team-a', sessionUid: 'uid-2'})).toEqual(['d']);
+      expect(await store.append(batchOf(1, ['again']))).toEqual({kind: 'stored', acked: 1, stored: 1});
+    });
+
+    it('keeps a session that was taken for gone and gets one more record', async () => {
+      await store.append(batchOf(1, ['a']));
+      await store.markGone({namespace: 'team-a', name: 'one', uid: 'uid-1'}, new Date(0));
+      await store.append(batchOf(2, ['late']));
+      expect(await store.forget(new Date(), 10)).toEqual({records: 0, more: false});
+      expect(await texts()).toEqual(['a', 'late']);
+    });
+
     it('keeps data as it is, and mends texts that were cut inside a character', async () => {
       const data = {a: [1, {b: null}], ['__proto__']: 'x', é: 'ü'};
       await store.append({...batchOf(1, []), records: [{...message('half \ud83d'), data}]});

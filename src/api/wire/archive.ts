@@ -8,7 +8,8 @@ import {TranscriptRecord} from './runner.ts';
  * epoch; a record that is stored already is skipped, a gap is refused (409 with `acked`), so an append may be repeated.
  * `GET /archive/v1/sessions/{namespace}/{sessionUid}/records?after=<n>&limit=<n>&turn=<uid>` answers `Page`; `after` is the
  * number that the archive gave. `GET .../tail?bytes=<n>` answers a `Page` with the last records: as many as fit, at least one.
- * Errors are `ArchiveProblem`; codes: `gap` (with `acked`), `invalid`, `too_large`, `refused`, `no_verdict`, `busy`, `storage`.
+ * Errors are `ArchiveProblem`; codes: `gap` (with `acked`), `invalid`, `too_large`, `refused`, `no_verdict`, `busy`, `storage`,
+ * `full` (507: the volume is full; nothing of the batch was stored).
  */
 
 export const Append = z.object({

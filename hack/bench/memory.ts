@@ -7,7 +7,7 @@ export async function peakMemory(): Promise<Record<string, number>> {
   for (const pid of (await readdir('/proc')).filter((p) => /^[0-9]+$/.test(p))) {
     const [command, status] = await Promise.all([read(`/proc/${pid}/cmdline`), read(`/proc/${pid}/status`)]);
     const words = command.split('\0');
-    const entry = words[0] === '/carrel/bin/node' ? words[1] : undefined;
+    const entry = words[0] === '/carrel/bin/node' ? words.find((word) => word.endsWith('.js')) : undefined;
     const kilobytes = Number(/^VmHWM:\s+([0-9]+) kB/m.exec(status)?.[1] ?? 0);
     if (entry === undefined || kilobytes === 0) continue;
     const name = basename(entry, '.js');

@@ -96,6 +96,12 @@ export const AGENT_ENV = {
 /** Blanked for our own binaries, so that an image's values never reach the loader or Node. */
 export const BLANKED_ENV = ['NODE_OPTIONS', 'LD_PRELOAD', 'LD_LIBRARY_PATH'] as const;
 
+/**
+ * How Node runs the runner: it keeps garbage for less long. Under an agent that floods it, this is the difference between 119
+ * and 106 MB of peak memory; the heap has no limit of its own, for one large message must not end the runner.
+ */
+export const RUNNER_NODE_FLAGS = ['--max-semi-space-size=1', '--optimize-for-size'] as const;
+
 /** Entry points in `PATH.app`, one file for each process. */
 export const ENTRY = {
   runner: 'runner.js',

@@ -1,7 +1,18 @@
 import type {Manifest} from '../../api/kube-object.ts';
 import type {Container, EnvVar, Pod, PodSpec, SecurityContext} from '../../api/kube-pod.ts';
 import {ANNOTATION_ATTEMPT, LABEL_AGENT, LABEL_AGENT_UID, POD_PREFIX, uid8} from '../../api/meta.ts';
-import {BLANKED_ENV, CONTAINER, DATA, ENTRY, PATH, PORT, RUNNER_ENV, RUNNER_UID, VOLUME} from '../../api/pod.ts';
+import {
+  BLANKED_ENV,
+  CONTAINER,
+  DATA,
+  ENTRY,
+  PATH,
+  PORT,
+  RUNNER_ENV,
+  RUNNER_NODE_FLAGS,
+  RUNNER_UID,
+  VOLUME,
+} from '../../api/pod.ts';
 import {sharedName} from '../agent/isolation.ts';
 import {launchOf} from '../agent/launch.ts';
 import type {RevisionData} from '../agent/revision.ts';
@@ -106,7 +117,7 @@ function runner(input: PodInput): Container {
     name: CONTAINER.runner,
     image: input.runtimeImage,
     imagePullPolicy: 'IfNotPresent',
-    command: [PATH.node, `${PATH.app}/${ENTRY.runner}`],
+    command: [PATH.node, ...RUNNER_NODE_FLAGS, `${PATH.app}/${ENTRY.runner}`],
     restartPolicy: 'Always',
     env: [
       ...blanked,

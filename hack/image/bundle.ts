@@ -37,7 +37,7 @@ const englishOnly: Plugin = {
   name: 'english-only',
   setup(builder) {
     builder.onLoad({filter: /zod\/v4\/locales\/index\.js$/}, () => ({
-      contents: "export {default as en} from './en.js';",
+      contents: `export {default as en} from ${JSON.stringify('./en.js')};`,
       loader: 'js',
     }));
   },

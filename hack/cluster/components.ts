@@ -29,7 +29,7 @@ export const COMPONENTS = [
   },
   {name: 'crane', target: 'tool', ldflags: STRIP},
   {name: 'containerd', target: 'tool', ldflags: STRIP},
-  {name: 'coredns', target: 'tool', ldflags: STRIP},
+  {name: 'coredns', target: '.', ldflags: STRIP},
   {name: 'kube-router', target: 'tool', ldflags: STRIP},
   {name: 'local-path-provisioner', target: 'tool', ldflags: STRIP},
   {name: 'helm', target: 'tool', ldflags: STRIP},

@@ -44,6 +44,32 @@ describe('the sweep of transcripts', () => {
     expect([await kept('uid-1'), await kept('uid-2')]).toEqual([0, 1]);
   });
 
+  it('keeps the transcript of a Session that is there again, in a cluster that was restored', async () => {
+    const {parts, clock, alive, kept} = await world();
+    alive.delete('uid-1');
+    await sweepTranscripts(parts);
+    alive.add('uid-1');
+    clock.now = 1_000 * DAY;
+    expect(await sweepTranscripts(parts)).toBe(0);
+    expect(await kept('uid-1')).toBe(2);
+    alive.delete('uid-1');
+    expect(await sweepTranscripts(parts)).toBe(0);
+    clock.now += DAY;
+    expect(await sweepTranscripts(parts)).toBe(0);
+    expect(await kept('uid-1')).toBe(2);
+  });
+
+  it('makes room first: on a full volume, where nothing can be remembered, it still deletes', async () => {
+    const {parts, store, clock, alive, kept} = await world();
+    alive.delete('uid-1');
+    await sweepTranscripts(parts);
+    alive.delete('uid-2');
+    clock.now = 1_000 * DAY;
+    const full = {...store, markGone: () => Promise.reject(new Error('database or disk is full'))};
+    await expect(sweepTranscripts({...parts, store: full})).rejects.toThrow('full');
+    expect([await kept('uid-1'), await kept('uid-2')]).toEqual([0, 1]);
+  });
+
   it('deletes nothing when it cannot know which Sessions there are', async () => {
     const {parts, clock, alive, kept} = await world();
     alive.delete('uid-1');

@@ -2,7 +2,7 @@ import type {StoredSession, TranscriptStore} from './store.ts';
 
 /** What the sweep of old transcripts needs. */
 export interface RetentionParts {
-  readonly store: Pick<TranscriptStore, 'sessions' | 'markGone' | 'forget'>;
+  readonly store: Pick<TranscriptStore, 'sessions' | 'markGone' | 'markBack' | 'forget'>;
   /** Whether the Session of that name still has that UID; throws when that cannot be known now. */
   readonly isAlive: (session: StoredSession) => Promise<boolean>;
   /** How long a transcript is kept after its Session is gone. */
@@ -17,8 +17,8 @@ export interface RetentionParts {
 const EVERY_MS = 3_600_000;
 /** Soon after a start, but not in the crowd of it. */
 const FIRST_MS = 60_000;
-/** Records deleted in one go: appends wait for no more. */
-const STEP = 2_000;
+/** Records deleted in one go: appends wait for no more, and on a full volume the log of SQLite has room for no more. */
+const STEP = 200;
 
 /** Sweep for as long as the process lives; the returned function ends it. */
 export function startRetention(parts: RetentionParts): () => void {
@@ -41,16 +41,27 @@ export function startRetention(parts: RetentionParts): () => void {
 }
 
 /**
- * One sweep: ask for each Session whether it is still there, remember since when not, and delete what is gone for longer than
- * it is kept. Asked one by one: a list of all Sessions with their prompts would fill this process.
+ * One sweep: delete what is gone for longer than it is kept, then ask for each other Session whether it is still there, and
+ * remember since when not. In this order, because on a full volume nothing can be remembered before something is deleted.
+ * Asked one by one: a list of all Sessions with their prompts would fill this process.
  */
 export async function sweepTranscripts(parts: RetentionParts, stopped: () => boolean = () => false): Promise<number> {
-  const {store} = parts;
-  for (const session of await store.sessions()) {
-    if (stopped()) return 0;
-    if (!(await parts.isAlive(session))) await store.markGone(session, new Date(parts.now()));
+  const records = await forgetOld(parts, stopped);
+  if (records > 0) parts.log.info({records}, 'transcripts of sessions that are gone were deleted');
+  for (const session of await parts.store.sessions()) {
+    if (stopped()) break;
+    if (!(await parts.isAlive(session))) await parts.store.markGone(session, new Date(parts.now()));
   }
-  const before = new Date(parts.now() - parts.keepMs);
+  return records;
+}
+
+async function forgetOld({store, isAlive, keepMs, now}: RetentionParts, stopped: () => boolean): Promise<number> {
+  const before = new Date(now() - keepMs);
+  // Asked once more before what cannot be undone: a cluster that was restored has Sessions again that it had lost.
+  for (const session of await store.sessions(before)) {
+    if (stopped()) return 0;
+    if (await isAlive(session)) await store.markBack(session);
+  }
   let records = 0;
   for (let more = true; more && !stopped(); ) {
     const step = await store.forget(before, STEP);
@@ -59,6 +70,5 @@ export async function sweepTranscripts(parts: RetentionParts, stopped: () => boo
     // Appends and reads come between two steps.
     await new Promise((resolve) => setImmediate(resolve));
   }
-  if (records > 0) parts.log.info({records}, 'transcripts of sessions that are gone were deleted');
   return records;
 }

@@ -42,9 +42,15 @@ export function openSqliteStore(file: string, {maxPages}: {maxPages?: number} = 
       const head = headOf(sql, namespace, sessionUid);
       return head === undefined ? {records: []} : {records: lastRecords(sql.tail.iterate(head.id), bytes)};
     },
-    sessions: async () => z.array(Session).parse(sql.sessions.all()),
+    sessions: async (goneBefore) =>
+      z
+        .array(Session)
+        .parse(goneBefore === undefined ? sql.sessions.all() : sql.goneSessions.all(goneBefore.getTime())),
     async markGone({namespace, uid}, since) {
       sql.setGone.run(since.getTime(), namespace, uid);
+    },
+    async markBack({namespace, uid}) {
+      sql.setBack.run(namespace, uid);
     },
     forget: async (before, limit) => inTransaction(db, () => forget(sql, before.getTime(), limit)),
     async check() {
@@ -75,7 +81,9 @@ function prepare(db: DatabaseSync) {
     turnPage: db.prepare(`${record} AND turn = ? AND n > ? ORDER BY n LIMIT ?`),
     tail: db.prepare(`${record} ORDER BY n DESC LIMIT ${MAX_LIMIT}`),
     sessions: db.prepare('SELECT namespace, name, uid FROM session WHERE gone IS NULL'),
+    goneSessions: db.prepare('SELECT namespace, name, uid FROM session WHERE gone < ?'),
     setGone: db.prepare('UPDATE session SET gone = ? WHERE namespace = ? AND uid = ? AND gone IS NULL'),
+    setBack: db.prepare('UPDATE session SET gone = NULL WHERE namespace = ? AND uid = ?'),
     goneBefore: db.prepare('SELECT id FROM session WHERE gone < ? LIMIT 1'),
     dropRecords: db.prepare('DELETE FROM record WHERE rowid IN (SELECT rowid FROM record WHERE session = ? LIMIT ?)'),
     dropSources: db.prepare('DELETE FROM source WHERE session = ?'),

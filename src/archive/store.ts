@@ -19,10 +19,12 @@ export interface TranscriptStore {
   read(query: ArchiveQuery): Promise<Page>;
   /** The last records that fit into `bytes`, at least one if there is any. */
   tail(query: {namespace: string; sessionUid: string; bytes: number}): Promise<Page>;
-  /** The sessions that are stored and not yet known to be gone. */
-  sessions(): Promise<readonly StoredSession[]>;
+  /** The sessions that are stored and not yet known to be gone; with `goneBefore`, those that are gone since before it. */
+  sessions(goneBefore?: Date): Promise<readonly StoredSession[]>;
   /** Remember that the session is gone, from when on; a later record of it takes that back. */
   markGone(session: StoredSession, since: Date): Promise<void>;
+  /** The session is there after all. */
+  markBack(session: StoredSession): Promise<void>;
   /** Delete at most `limit` records of sessions that are gone since before `before`; the last one of a session takes it along. */
   forget(before: Date, limit: number): Promise<{readonly records: number; readonly more: boolean}>;
   /** Throws when the store cannot be used. */

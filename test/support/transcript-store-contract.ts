@@ -139,12 +139,24 @@ export function transcriptStoreContract(name: string, open: () => Promise<Transc
       await store.markGone(one, day(2));
       await store.markGone(one, day(3));
       expect(await store.sessions()).toEqual([two]);
+      expect(await store.sessions(day(2))).toEqual([]);
+      expect(await store.sessions(day(3))).toEqual([one]);
       expect(await store.forget(day(2), 10)).toEqual({records: 0, more: false});
       expect(await store.forget(day(3), 2)).toEqual({records: 2, more: true});
       expect(await store.forget(day(3), 2)).toEqual({records: 1, more: false});
       expect(await texts()).toEqual([]);
       expect(await texts({namespace: 'team-a', sessionUid: 'uid-2'})).toEqual(['d']);
       expect(await store.append(batchOf(1, ['again']))).toEqual({kind: 'stored', acked: 1, stored: 1});
+    });
+
+    it('keeps a session that is back', async () => {
+      const one = {namespace: 'team-a', name: 'one', uid: 'uid-1'};
+      await store.append(batchOf(1, ['a']));
+      await store.markGone(one, new Date(0));
+      await store.markBack(one);
+      expect(await store.sessions()).toEqual([one]);
+      expect(await store.forget(new Date(), 10)).toEqual({records: 0, more: false});
+      expect(await texts()).toEqual(['a']);
     });
 
     it('keeps a session that was taken for gone and gets one more record', async () => {

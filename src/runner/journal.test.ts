@@ -1,4 +1,4 @@
-import {appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync} from 'node:fs';
+import {appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {afterEach, beforeEach, expect, test} from 'vitest';
@@ -91,4 +91,23 @@ test('a burst leaves room in the volume for the state, loses nothing, and is on 
   journal.append(note('after'));
   const last = readFileSync(path.join(folder, 'events-1.ndjson'), 'utf8').trimEnd().split('\n').at(-1);
   expect(JSON.parse(last ?? '')).toEqual({n: 201, event: note('after')});
+});
+
+test('a new beginning without room on the volume keeps the old files until what they hold is in the new one', () => {
+  const journal = new Journal(folder, 1);
+  for (const text of ['a', 'b', 'c']) journal.append(note(text));
+  // Writes to it fail as they do on a full volume.
+  symlinkSync('/dev/full', path.join(folder, 'events-2.ndjson.new'));
+  journal.beginAnew(2, note('lost'));
+  journal.append(note('d'));
+  expect(readdirSync(folder)).toEqual(['events-1.ndjson']);
+  const old = readFileSync(path.join(folder, 'events-1.ndjson'), 'utf8').trimEnd().split('\n');
+  expect(old.map((line) => JSON.parse(line))).toEqual(
+    ['a', 'b', 'c'].map((text, i) => ({n: i + 1, event: note(text)})),
+  );
+  expect(journal.batch()).toEqual({epoch: 2, from: 1, events: ['lost', 'a', 'b', 'c', 'd'].map(note)});
+  journal.acknowledge(2, 2);
+  expect(readdirSync(folder)).toEqual(['events-2.ndjson']);
+  journal.append(note('e'));
+  expect(new Journal(folder, 3).batch()).toEqual({epoch: 2, from: 3, events: ['b', 'c', 'd', 'e'].map(note)});
 });

@@ -30,6 +30,8 @@ export class Journal {
   private written = 0;
   /** Bytes of the files of earlier epochs. */
   private earlier = 0;
+  /** Epochs whose files stay until the present one holds what was in them. */
+  private overtaken: number[] = [];
   private wake: (() => void)[] = [];
 
   constructor(folder: string, epoch: number) {
@@ -92,7 +94,7 @@ export class Journal {
   /** Numbers all that waits anew, in a new epoch and after `first`: an archive that lost numbers takes no later ones. */
   beginAnew(epoch: number, first: RunnerEvent): void {
     const events = [first, ...this.epochs.flatMap((e) => e.entries.map((entry) => entry.event))];
-    const stale = this.epochs.map((e) => e.epoch);
+    this.overtaken.push(...this.epochs.map((e) => e.epoch));
     const entries = events.map((event, index) => {
       const n = index + 1;
       return {n, event, bytes: Buffer.byteLength(lineOf({n, event}))};
@@ -101,10 +103,9 @@ export class Journal {
     this.epochs = [this.present];
     this.next = entries.length + 1;
     this.waiting = bytesOf(entries);
+    // Nothing may be added to the file of another epoch.
+    this.written = Number.POSITIVE_INFINITY;
     this.rewrite();
-    // Only now: killed in between, some events are told twice, and none is lost.
-    for (const each of stale) rmSync(epochFile(this.folder, each), {force: true});
-    this.earlier = 0;
     this.notify();
   }
 
@@ -136,13 +137,23 @@ export class Journal {
     this.rewrite();
   }
 
+  /** Tried again at the next acknowledgement where the volume has no room for it now. */
   private rewrite(): void {
     const path = epochFile(this.folder, this.present.epoch);
-    writeFileSync(`${path}.new`, this.present.entries.map(lineOf).join(''), {mode: 0o600});
+    try {
+      writeFileSync(`${path}.new`, this.present.entries.map(lineOf).join(''), {mode: 0o600});
+    } catch {
+      rmSync(`${path}.new`, {force: true});
+      return;
+    }
     renameSync(`${path}.new`, path);
     closeSync(this.file);
     this.file = openSync(path, 'a', 0o600);
     this.written = bytesOf(this.present.entries);
+    if (this.overtaken.length === 0) return;
+    // Only now: killed before, some events are told twice, and none is lost.
+    for (const each of this.overtaken.splice(0)) rmSync(epochFile(this.folder, each), {force: true});
+    this.earlier = 0;
   }
 
   // A full volume must not end the runner: the event is still sent from memory, and the file is written anew once the

@@ -160,7 +160,8 @@ describe('rights', () => {
     ['controller', 'create', 'sessions'],
     ['controller', 'patch', 'pods'],
     ['egress', 'patch', 'sessions'],
-    ['archive', 'get', 'sessions'],
+    ['archive', 'list', 'sessions'],
+    ['archive', 'patch', 'sessions'],
   ])('%s may not %s %s', (process, verb, resource) => {
     expect(may(process, verb, resource)).toBe(false);
   });

@@ -41,7 +41,9 @@ describe('the life of a session, with plain kubectl', () => {
   it('an Agent applied together with its Session alarms nobody', async () => {
     const events = await eventsOf(place, 'one');
     expect(events.map((e) => e.reason)).toContain('PodCreated');
-    expect(events.filter((e) => e.type === 'Warning').map((e) => `${e.reason}: ${e.note}`)).toEqual([]);
+    // On a busy machine images take their time, and that is said.
+    const alarms = events.filter((e) => e.type === 'Warning' && e.reason !== 'ImagePullWaiting');
+    expect(alarms.map((e) => `${e.reason}: ${e.note}`)).toEqual([]);
   });
 
   it('remembers in the second turn what the first one said', async () => {

@@ -73,6 +73,7 @@ describe('values', () => {
       [`image.reference=${IMAGE}`, 'egress.clusterCidrs={10.0.0.0}'],
       "at '/egress/clusterCidrs/0'",
     ],
+    ['a retention that is none', [`image.reference=${IMAGE}`, 'archive.retention=30m'], "at '/archive/retention'"],
   ])('refuse %s and name the value', async (_, sets, says) => {
     expect(await helmSays(...sets)).toContain(says);
   });
@@ -189,6 +190,13 @@ describe('the whole', () => {
       `image.reference=${IMAGE}`,
     ]);
     expect(names(other)).toEqual(names(own));
+  });
+
+  it('a release that has no archive.retention of its own yet, by --reuse-values, leaves it to the archive', async () => {
+    const retention = 'CARREL_ARCHIVE_RETENTION';
+    expect(JSON.stringify(rendered)).toContain(retention);
+    const older = await renderChart(cluster.tools.helm, '--set', 'archive.retention=null');
+    expect(JSON.stringify(older)).not.toContain(retention);
   });
 
   it('CRDs are kept on uninstall, or left out, as asked', async () => {

@@ -97,10 +97,10 @@ export const AGENT_ENV = {
 export const BLANKED_ENV = ['NODE_OPTIONS', 'LD_PRELOAD', 'LD_LIBRARY_PATH'] as const;
 
 /**
- * How Node runs the runner: it keeps garbage for less long. Under an agent that floods it, this is the difference between 119
- * and 106 MB of peak memory; the heap has no limit of its own, for one large message must not end the runner.
+ * How Node runs the runner: it keeps garbage for less long, which under an agent that floods it is worth about 10 MB. The heap
+ * has no limit of its own, for one large message must not end the runner; nothing here may make its start slower.
  */
-export const RUNNER_NODE_FLAGS = ['--max-semi-space-size=1', '--optimize-for-size'] as const;
+export const RUNNER_NODE_FLAGS = ['--max-semi-space-size=1'] as const;
 
 /** Entry points in `PATH.app`, one file for each process. */
 export const ENTRY = {

@@ -31,8 +31,13 @@ export function isolationController(release: ReleasePods): ControllerDefinition 
         added: () => false,
         keys: onePod,
       }),
-      // A policy that goes between the look at it and its pod finds no pod to wake.
-      wakeOn({resource: Pods, changed: () => false, keys: (pod, read) => (orphaned(pod, read) ? [keyOf(pod)] : [])}),
+      // A policy that goes between the look at it and its pod finds no pod to wake. And the pod that stood for all may go
+      // before anything is mended: then another one stands for the rest.
+      wakeOn({
+        resource: Pods,
+        changed: () => false,
+        keys: (pod, read) => (orphaned(pod, read) ? onePod(pod, read) : []),
+      }),
       // With the Agent goes who looked after its objects until now.
       wakeOn({
         resource: Agents,

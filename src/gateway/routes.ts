@@ -41,7 +41,7 @@ export function createListener(parts: RouteParts): (req: IncomingMessage, res: S
     const work = async () => {
       if (url === undefined) throw new Refusal('path_not_found', 'Nothing is served at this path.');
       checkOrigin(req, parts.allowlists);
-      const slot = front.name === 'runner' ? UNCOUNTED : enter();
+      const slot = front.name === 'runner' ? UNCOUNTED : enter(req.socket.remoteAddress ?? 'unknown');
       try {
         await front.serve(parts, {req, res, url, slot});
       } finally {

@@ -9,7 +9,7 @@ export const REFUSALS = {
   namespace_forbidden: [403, 'The credential belongs to another namespace.'],
   method_not_allowed: [405, 'The path does not take this method; Allow lists what it takes.'],
   path_not_found: [404, 'Nothing is served at this path.'],
-  body_too_large: [413, 'The body is larger than 1 MiB.'],
+  body_too_large: [413, 'The body is larger than 1 MiB; send less: the text of one turn may have 64 KiB.'],
   media_type: [415, 'The body must be sent as application/json.'],
   invalid_json: [400, 'The body is not valid JSON.'],
   batch_refused: [400, 'JSON-RPC batches are not served; send one message per request.'],

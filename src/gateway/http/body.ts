@@ -19,7 +19,10 @@ async function bytesOf(req: IncomingMessage): Promise<Buffer> {
     return await readBody(req, MAX_BODY);
   } catch (error) {
     if (error instanceof BodyTooLarge)
-      throw new Refusal('body_too_large', `The body is larger than ${MAX_BODY} bytes; send less: the text of one turn may have 64 KiB.`);
+      throw new Refusal(
+        'body_too_large',
+        `The body is larger than ${MAX_BODY} bytes; send less: the text of one turn may have 64 KiB.`,
+      );
     throw error;
   }
 }

@@ -1,7 +1,7 @@
 import {afterAll, beforeAll, describe, expect, it} from 'vitest';
 import {down, up} from '../../../hack/cluster/cluster.ts';
 import {run} from '../../../hack/cluster/command.ts';
-import {install} from '../../../hack/environment.ts';
+import {install, RELEASE_NAMESPACE} from '../../../hack/environment.ts';
 import type {Images} from '../../../hack/image/build.ts';
 import {openRelease, Place, releaseOf} from '../../support/release.ts';
 import {type BareAgent, bareAgents, targetOf} from './agents.ts';
@@ -12,6 +12,7 @@ const WITHOUT_IMAGE_VOLUMES = ['--emulated-version=1.35', '--feature-gates=Image
 describe('the runtime in a cluster whose API server drops image volumes without a word', () => {
   let place: Place;
   let agents: Record<string, BareAgent>;
+  let upgrade: () => Promise<void>;
 
   beforeAll(async () => {
     const {images: built} = await openRelease();
@@ -27,7 +28,8 @@ describe('the runtime in a cluster whose API server drops image volumes without 
     for (const name of ['runtime', 'scriptedAgent', 'workspace', 'busybox'] as const)
       images[name] = await copy(built[name]);
     const light = {replicas: 1};
-    await install(cluster, images, {gateway: light, egress: light});
+    upgrade = () => install(cluster, images, {gateway: light, egress: light});
+    await upgrade();
     const release = releaseOf(cluster, images);
     place = await Place.make(release, 'fallback');
     agents = await bareAgents(images, targetOf(release));
@@ -68,4 +70,30 @@ describe('the runtime in a cluster whose API server drops image volumes without 
     },
     300_000,
   );
+
+  // This cluster is the test's own, so the release may go.
+  it('an upgrade brings the CRDs to what the chart says; an uninstall keeps them, with every object of theirs', async () => {
+    const {cluster} = place.release;
+    const version = '/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/title';
+    const older = JSON.stringify([{op: 'remove', path: version}]);
+    const title = [
+      'get',
+      'crd',
+      'sessions.carrel.dev',
+      '-o',
+      `jsonpath={${version.replaceAll('/', '.').replace('.0.', '[0].')}.type}`,
+    ];
+    expect(await cluster.kubectl(title)).toBe('string');
+    await cluster.kubectl(['patch', 'crd', 'sessions.carrel.dev', '--type=json', '-p', older]);
+    expect(await cluster.kubectl(title)).toBe('');
+    await upgrade();
+    expect(await cluster.kubectl(title)).toBe('string');
+    const env = {KUBECONFIG: cluster.kubeconfigPath};
+    await run(cluster.tools.helm, ['uninstall', 'carrel', '--namespace', RELEASE_NAMESPACE, '--wait'], {env});
+    expect(await cluster.kubectl(['-n', RELEASE_NAMESPACE, 'get', 'deployments,statefulsets', '-o', 'name'])).toBe('');
+    const crds = await cluster.kubectl(['get', 'crds', '-o', 'name']);
+    for (const kind of ['agents', 'sessions', 'turns', 'questions']) expect(crds).toContain(`/${kind}.carrel.dev`);
+    expect((await place.get('scribe')).status?.turns).toBe(1);
+    expect((await place.turns('scribe'))[0]?.status?.response).toContain('Apache License');
+  }, 300_000);
 });

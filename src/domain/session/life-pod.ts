@@ -6,7 +6,7 @@ import {seconds} from '../duration.ts';
 import {withAdvice} from './advice.ts';
 import {atFirst, deletePod, fail, type Life, type LifeRule, type LifeSeen, left} from './life.ts';
 import {laterChanges} from './pod-changes.ts';
-import {podEnd} from './pod-end.ts';
+import {type PodEnd, podEnd} from './pod-end.ts';
 import {knownReason, reported, reportFailure} from './runner-report.ts';
 import {startState} from './start.ts';
 import {happenedSince, type LifeStep, stepsWithin, withStep} from './timeline.ts';
@@ -79,9 +79,10 @@ function unreachable(life: LifeSeen): Life | undefined {
 function ended(life: LifeSeen): Life | undefined {
   const {seen, status} = life;
   const pod = podOf(life);
-  const end = pod === undefined ? undefined : podEnd(pod);
-  if (pod === undefined || end === undefined) return undefined;
+  if (pod === undefined) return undefined;
   const report = reported(status, pod.metadata.uid);
+  const end = podEnd(pod) ?? silentFor(life, report);
+  if (end === undefined) return undefined;
   const told = report === undefined ? undefined : reportFailure(report);
   if (told !== undefined) return fail(life, withAdvice(told));
   const byNode = end.stopped === 'Evicted' || end.stopped === 'NodeLost';
@@ -97,6 +98,24 @@ function ended(life: LifeSeen): Life | undefined {
     },
     outcome: done,
   };
+}
+
+/** Beside `limits.start`: for a frozen node to thaw, and the process beside the agent to be found again. */
+const SILENT_GRACE_MS = 60_000;
+
+/** Milliseconds until the process beside the agent, silent as the runner says, is given up; undefined while it is not silent. */
+function silentLeft({seen}: LifeSeen, report: RunnerStatus | undefined): number | undefined {
+  if (report?.state !== 'Restarting' || report.reason !== 'AgentUnresponsive') return undefined;
+  const start = left(report.reportedAt, seen.current?.data.spec.limits.start ?? '60s', seen.now);
+  return start === undefined ? undefined : start + SILENT_GRACE_MS;
+}
+
+/** A process that was stopped never ends and never starts another agent: its pod would take no turn again. */
+function silentFor(life: LifeSeen, report: RunnerStatus | undefined): PodEnd | undefined {
+  const silent = silentLeft(life, report);
+  if (silent === undefined || silent > 0) return undefined;
+  const message = `${report?.message ?? 'the process beside the agent gives no sign of life'}, and did not come back`;
+  return {reason: 'AgentUnresponsive', stopped: 'AgentExited', message};
 }
 
 /** The runner says that the agent cannot be started, or has ended for good. */
@@ -164,7 +183,11 @@ function up(life: LifeSeen): Life | undefined {
     steps: [],
     changes: {idleSince, startingSince: undefined, heldSince: undefined, stoppedReason: undefined, seeded},
     ...(steady ? {podUid: pod.metadata.uid} : {}),
-    outcome: atFirst(left(idleSince, idle?.sleepAfter, seen.now), left(idleSince, idle?.closeAfter, seen.now)),
+    outcome: atFirst(
+      left(idleSince, idle?.sleepAfter, seen.now),
+      left(idleSince, idle?.closeAfter, seen.now),
+      silentLeft(life, report),
+    ),
   };
 }
 

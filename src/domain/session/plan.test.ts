@@ -311,6 +311,16 @@ const CASES: Record<string, Case> = {
     ready: 'ImagePullWaiting',
     status: {heldSince: undefined},
   },
+  'a volume cannot be attached for 20 s: no word of images': {
+    seen: seenWithPod(unready, {
+      pod: {kind: 'Present', pod: pod({phase: 'Pending', conditions: scheduled(30)})},
+      podWarnings: ['Unable to attach or mount volumes: unmounted volumes=[carrel-data]'],
+    }),
+    phase: 'Starting',
+    ready: 'Starting',
+    conditions: ['Ready', 'Reconciling'],
+    outcome: {kind: 'wait', afterMs: 150_000},
+  },
   'a Secret of a volume is missing, as only the kubelet tells': {
     seen: seenWithPod(unready, {
       pod: pulls(10, {reason: 'ContainerCreating'}),
@@ -555,6 +565,26 @@ const CASES: Record<string, Case> = {
     ready: 'Running',
     conditions: ['Ready', 'RunnerRestarting'],
   },
+  'the process beside the agent is silent and may come back': {
+    seen: seenWithPod(report('Restarting', {reason: 'AgentUnresponsive', reportedAt: ago(100)})),
+    phase: 'Idle',
+    ready: 'Idle',
+    steps: [],
+    outcome: {kind: 'wait', afterMs: 20_000},
+  },
+  'the process beside the agent was stopped and does not come back: another pod is tried': {
+    seen: seenWithPod(report('Restarting', {reason: 'AgentUnresponsive', reportedAt: ago(120)})),
+    phase: 'Idle',
+    ready: 'AgentUnresponsive',
+    steps: ['DeletePod'],
+    status: {stoppedReason: 'AgentExited'},
+  },
+  'an agent that waits for its network to be closed again is waited for': {
+    seen: seenWithPod(report('Restarting', {reason: 'NetworkNotIsolated', reportedAt: ago(900)})),
+    phase: 'Idle',
+    ready: 'Idle',
+    steps: [],
+  },
   'the runner found the volume not writable': {
     seen: seenWithPod({
       runner: {
@@ -629,8 +659,14 @@ const CASES: Record<string, Case> = {
     ready: 'OutOfMemory',
     steps: ['DeletePod'],
   },
-  'the agent container ended before the runner reported': {
+  'the agent container was ended by order before the runner reported, so the agent is not blamed': {
     seen: seenWithPod(unready, {pod: agentEnded(0)}),
+    phase: 'Failed',
+    ready: 'PodLost',
+    steps: ['DeletePod'],
+  },
+  'the agent container ended before the runner reported': {
+    seen: seenWithPod(unready, {pod: agentEnded(1)}),
     phase: 'Failed',
     ready: 'AgentExited',
     steps: ['DeletePod'],

@@ -36,7 +36,7 @@ function byContainer(pod: Pod): PodEnd | undefined {
   const init = (pod.status?.initContainerStatuses ?? []).find((c) => failedInit(c));
   if (init !== undefined) return initEnd(pod, init);
   const agent = pod.status?.containerStatuses?.find((c) => c.name === CONTAINER.agent)?.state?.terminated;
-  if (agent !== undefined) return agentEnd(agent);
+  if (agent !== undefined) return agentEnd(pod.metadata.name, agent);
   const runner = (pod.status?.initContainerStatuses ?? []).find((c) => c.name === CONTAINER.runner);
   if (runner?.state?.waiting?.reason === 'CrashLoopBackOff' && runner.restartCount >= RUNNER_RESTARTS) {
     const message = `the runner ended ${runner.restartCount} times: see kubectl logs ${pod.metadata.name} -c ${runner.name} --previous`;
@@ -71,7 +71,7 @@ function failedInit(status: ContainerStatus): boolean {
   return status.name !== CONTAINER.runner && (status.state?.terminated?.exitCode ?? 0) !== 0;
 }
 
-function agentEnd({exitCode, reason}: {exitCode: number; reason?: string | undefined}): PodEnd {
+function agentEnd(pod: string, {exitCode, reason}: {exitCode: number; reason?: string | undefined}): PodEnd {
   // `OOMKilled` sticks to later exits on cgroup v1: it counts only together with the code of a kill.
   if (exitCode === 137 && reason === 'OOMKilled') {
     const message = 'the agent container ran out of memory: raise resources.limits.memory of the Agent';
@@ -87,6 +87,12 @@ function agentEnd({exitCode, reason}: {exitCode: number; reason?: string | undef
       stopped: 'AgentKilled',
       message: `the agent container was killed (exit code ${exitCode})`,
     };
+  }
+  // An agent that ends leaves its container up: with 0 that one ended by order, most of all because the runner gave its pod up.
+  if (exitCode === 0) {
+    const runner = `kubectl logs ${pod} -c ${CONTAINER.runner}`;
+    const message = `the pod ended by order of its runner (${runner}): was its ServiceAccount replaced, or did somebody end it`;
+    return {reason: 'PodLost', stopped: 'AgentExited', message};
   }
   return {
     reason: 'AgentExited',

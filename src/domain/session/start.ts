@@ -130,16 +130,17 @@ const MISSING =
 /** A missing Secret of an environment variable is in the status, one of a volume only in the kubelet's warnings. */
 function configMissing(seen: StartSeen): StartState | undefined {
   const refused = waits(seen.pod).find((w) => w.reason === 'CreateContainerConfigError')?.message;
-  // Volumes come before images: what was warned of them is mended once the pod has its sandbox.
-  const mounted = seen.pod.status?.conditions?.some(
-    (c) => c.type === 'PodReadyToStartContainers' && c.status === 'True',
-  );
-  const warned = mounted === true ? undefined : seen.warnings.find((w) => MISSING.test(w));
+  const warned = mounted(seen.pod) ? undefined : seen.warnings.find((w) => MISSING.test(w));
   const text = refused ?? warned;
   if (text === undefined) return undefined;
   const missing = MISSING.test(text);
   const reason: SessionReason = missing ? 'SecretNotFound' : 'StartFailed';
   return untilLimit(seen, reason, `the pod cannot be set up: ${text}${missing ? '; create it' : ''}`);
+}
+
+/** Volumes come before images: what was warned of them is mended once the pod has its sandbox. */
+function mounted(pod: Pod): boolean {
+  return pod.status?.conditions?.some((c) => c.type === 'PodReadyToStartContainers' && c.status === 'True') ?? false;
 }
 
 function containerRefused(seen: StartSeen): StartState | undefined {
@@ -182,12 +183,18 @@ function pulling({pod, now, warnings}: StartSeen): StartState | undefined {
   const detail = last === undefined ? '' : `; last warning: ${last}`;
   if (since < WARNINGS_AFTER_MS) return waiting('the pod is being set up', WARNINGS_AFTER_MS - since);
   if (since < PULL_WAITING_MS) return waiting(`the pod is being set up${detail}`, PULL_WAITING_MS - since);
+  const mount = last !== undefined && /mount|attach/i.test(last);
   if (since >= PULL_LIMIT_MS) {
     const message = `images and volumes were not ready within ${PULL_LIMIT_MS / 60_000} min${detail}`;
-    const mount = last !== undefined && /mount|attach/i.test(last);
     return mount
       ? {kind: 'Failed', reason: 'StartFailed', stopped: 'StartFailed', message}
       : {kind: 'Failed', reason: 'ImagePull', stopped: 'ImagePull', message};
+  }
+  if (mount && !mounted(pod)) {
+    return waiting(
+      `volumes have not been ready for ${PULL_WAITING_MS / 1_000} s or more${detail}`,
+      PULL_LIMIT_MS - since,
+    );
   }
   const message = `images have been pulling for ${PULL_WAITING_MS / 1_000} s or more; another pull may be before it${detail}`;
   const afterMs = PULL_LIMIT_MS - since;

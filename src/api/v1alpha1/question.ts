@@ -68,6 +68,12 @@ export const Question = defineResource({
           message: 'option must be the id of one of spec.options',
           fieldPath: '.answer.option',
         },
+        {
+          rule: "self.kind != 'Permission' || !has(self.answer) || has(self.answer.option)",
+          message:
+            'a Permission is answered by option, the id of one of spec.options; any other answer would be taken as a refusal',
+          fieldPath: '.answer',
+        },
       ],
     },
   ),

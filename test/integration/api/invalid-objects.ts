@@ -207,6 +207,12 @@ export const INVALID_OBJECTS: readonly InvalidObject[] = [
     spec: {answer: {option: 'z'}},
     says: 'The Question "x" is invalid: spec.answer.option: Invalid value: option must be the id of one of spec.options',
   },
+  {
+    kind: 'Question',
+    state: 'a permission answered in words',
+    spec: {kind: 'Permission', answer: {text: 'yes'}},
+    says: 'The Question "x" is invalid: spec.answer: Invalid value: a Permission is answered by option, the id of one of spec.options; any other answer would be taken as a refusal',
+  },
 ];
 
 /** An Agent with everything in it: what is allowed must pass. */

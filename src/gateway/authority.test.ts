@@ -49,6 +49,12 @@ describe('sessions', () => {
     expect([reply.status, reply.headers.get('retry-after')]).toEqual([503, '1']);
   });
 
+  test('REST names the missing right, also to a caller that no tool is shown to', async () => {
+    const reply = await fetch(`${fixture.url}/api/v1/sessions?namespace=team-b`, {headers: {'X-API-Key': KEY}});
+    expect(reply.status).toBe(403);
+    expect(await reply.text()).toMatch(/"forbidden".*may not list sessions\.carrel\.dev in namespace \\"team-b/);
+  });
+
   test('a session acts on itself and its descendants only', async () => {
     const {session: lead, token} = fixture.addRunning('lead-1', 'lead');
     const child = fixture.addSession('child', {requester: {session: 'lead-1', uid: lead.metadata.uid}});

@@ -25,11 +25,11 @@ export interface Connection {
   readonly progress?: SayProgress | undefined;
 }
 
-/** How a call ended. `hidden`: the connection does not offer such a tool. */
+/** How a call ended. `hidden`: the connection does not offer such a tool; `refusal` says why not, where a right is missing. */
 export type CallReply =
   | {readonly kind: 'done'; readonly data: unknown; readonly text: string; readonly structured: boolean}
   | {readonly kind: 'refused'; readonly refusal: Refusal}
-  | {readonly kind: 'hidden'};
+  | {readonly kind: 'hidden'; readonly refusal?: Refusal | undefined};
 
 /** What the call path needs. */
 export interface CallParts {
@@ -79,7 +79,7 @@ async function run(parts: CallParts, connection: Connection, tool: Tool, args: u
     const refusal = await admit(parts, connection, tool, bound);
     if (refusal !== undefined) {
       const listed = (await admit(parts, connection, tool)) === undefined;
-      return listed ? {kind: 'refused', refusal} : hidden;
+      return listed ? {kind: 'refused', refusal} : {kind: 'hidden', refusal};
     }
     return {kind: 'done', ...(await bound.run(contextOf(parts, connection)))};
   } catch (error) {

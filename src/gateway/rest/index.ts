@@ -96,7 +96,7 @@ export async function toolData(
   if (reply.kind === 'done')
     return typeof reply.data === 'object' && reply.data !== null ? reply.data : {value: reply.data};
   if (reply.kind === 'refused') throw reply.refusal;
-  throw new Refusal('forbidden', 'The caller has no right to this operation in this namespace.');
+  throw reply.refusal ?? new Refusal('forbidden', 'The caller has no right to this operation in this namespace.');
 }
 
 function searchArguments(url: URL): Record<string, unknown> {

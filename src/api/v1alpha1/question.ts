@@ -74,6 +74,12 @@ export const Question = defineResource({
             'a Permission is answered by option, the id of one of spec.options; any other answer would be taken as a refusal',
           fieldPath: '.answer',
         },
+        {
+          rule: "self.kind != 'Elicitation' || !has(self.answer) || (has(self.answer.content) && self.answer.content.startsWith('{') && self.answer.content.endsWith('}'))",
+          message:
+            'an Elicitation is answered by content, a JSON object as text that fits spec.schema; any other answer would be taken as a refusal',
+          fieldPath: '.answer',
+        },
       ],
     },
   ),

@@ -86,8 +86,8 @@ function phaseOf(seen: QuestionSeen): [Phase, string] {
 /** What a person may type; the first option stands for all. */
 function answerCommand({metadata, spec}: QuestionObject): string {
   const option = spec.options?.[0]?.id;
-  const kind = spec.kind === 'Elicitation' ? 'content' : 'text';
-  const answer = option === undefined ? {[kind]: '...'} : {option};
+  const free = spec.kind === 'Elicitation' ? {content: '{"<field of spec.schema>":"..."}'} : {text: '...'};
+  const answer = option === undefined ? free : {option};
   return `kubectl patch questions.carrel.dev ${metadata.name} --type=merge -p '${JSON.stringify({spec: {answer}})}'`;
 }
 

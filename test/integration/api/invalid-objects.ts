@@ -213,6 +213,12 @@ export const INVALID_OBJECTS: readonly InvalidObject[] = [
     spec: {kind: 'Permission', answer: {text: 'yes'}},
     says: 'The Question "x" is invalid: spec.answer: Invalid value: a Permission is answered by option, the id of one of spec.options; any other answer would be taken as a refusal',
   },
+  {
+    kind: 'Question',
+    state: 'a form answered in words',
+    spec: {kind: 'Elicitation', answer: {content: 'yes'}},
+    says: 'The Question "x" is invalid: spec.answer: Invalid value: an Elicitation is answered by content, a JSON object as text that fits spec.schema; any other answer would be taken as a refusal',
+  },
 ];
 
 /** An Agent with everything in it: what is allowed must pass. */

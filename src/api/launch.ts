@@ -25,6 +25,9 @@ export const Launch = z.object({
       /** File names in the mounted Secret and ConfigMap. */
       keyFile: z.string().optional(),
       caFile: z.string().optional(),
+      /** What the author calls them, for messages. */
+      keyFrom: z.object({secret: z.string(), key: z.string()}).optional(),
+      caFrom: z.object({configMap: z.string(), key: z.string()}).optional(),
       proxy: z.enum(['Loopback', 'None']),
     })
     .optional(),

@@ -41,6 +41,7 @@ const questions = new Questions(reporter, state);
 // Loopback ports and socket are bound before the shim can start anything: nothing of the agent's can take them.
 const loopback = await startLoopback({
   launch,
+  namespace: config.namespace,
   gateway: config.gateway,
   egress: config.egress,
   tokens,

@@ -63,6 +63,7 @@ export async function startTestLoopback(options: TestLoopbackOptions): Promise<T
   const log = keptLog();
   const loopback = await startLoopback({
     launch: launchOf(options.model),
+    namespace: 'team-a',
     gateway: new URL(`http://127.0.0.1:${options.gatewayPort ?? 1}`),
     egress: {host: '127.0.0.1', port: options.egressPort ?? 1},
     tokens: {read: async (audience) => `token-of-${audience}`},

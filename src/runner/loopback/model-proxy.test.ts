@@ -22,6 +22,8 @@ const anthropic = {
   baseUrl: BASE,
   keyFile: 'key',
   caFile: 'ca.crt',
+  keyFrom: {secret: 'llm', key: 'api-key'},
+  caFrom: {configMap: 'ours', key: 'ca.pem'},
   proxy: 'Loopback' as const,
 };
 
@@ -156,15 +158,20 @@ describe('the real key', () => {
     );
   });
 
-  it.each([
-    ['bound to another origin', {key: REAL_KEY, origin: 'https://other.example'}, 'OriginMismatch'],
-    ['without an origin', {key: REAL_KEY}, 'OriginMismatch'],
-    ['missing', {origin: BASE}, 'SecretNotFound'],
-    ['empty', {key: ' \n', origin: BASE}, 'SecretNotFound'],
-    ['not a header value', {key: 'a\nb', origin: BASE}, 'SecretNotFound'],
-  ])('%s: every call is refused and nothing is sent', async (_name, secret, reason) => {
+  it.each<[string, Record<string, string>, string, string]>([
+    ['bound to another origin', {key: REAL_KEY, origin: 'https://other.example'}, 'OriginMismatch', `must be ${BASE},`],
+    ['without an origin', {key: REAL_KEY}, 'OriginMismatch', 'has no key "origin":'],
+    ['missing', {origin: BASE}, 'SecretNotFound', 'has no key "api-key":'],
+    ['empty', {key: ' \n', origin: BASE}, 'SecretNotFound', 'has an empty "api-key":'],
+    ['empty, without an origin', {key: ''}, 'SecretNotFound', 'has an empty "api-key" and has no key "origin":'],
+    ['in no Secret', {}, 'SecretNotFound', 'does not exist, or has neither of the keys "api-key" and "origin":'],
+    ['not a header value', {key: 'a\nb', origin: BASE}, 'SecretNotFound', 'is no plain text'],
+  ])('%s: every call is refused and nothing is sent', async (_name, secret, reason, says) => {
     await restart({}, secret);
-    expect(test.loopback.findings()).toEqual([expect.objectContaining({reason})]);
+    const message = expect.stringMatching(/the Secret "llm" of model.key /);
+    expect(test.loopback.findings()).toEqual([expect.objectContaining({reason, message})]);
+    expect(test.loopback.findings()[0]?.message).toContain(says);
+    expect(test.loopback.findings()[0]?.message).not.toContain(REAL_KEY);
     expect((await ask('stub say x')).status).toBe(502);
     expect(relay.seen).toEqual([]);
     expect(test.loopback.lastModelError()).toMatchObject({status: 0, code: reason});
@@ -175,7 +182,8 @@ describe('the real key', () => {
     certificate = {...certificate, ca: 'no certificate'};
     await restart();
     certificate = await makeCertificate(['model.example', '127.0.0.1']);
-    expect(test.loopback.findings()).toEqual([expect.objectContaining({reason: 'SecretNotFound'})]);
+    const message = 'the ConfigMap "ours" of model.caBundle holds no PEM certificates: correct it';
+    expect(test.loopback.findings()).toEqual([expect.objectContaining({reason: 'SecretNotFound', message})]);
     expect((await ask('stub say x')).status).toBe(502);
   });
 

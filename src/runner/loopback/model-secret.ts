@@ -2,6 +2,7 @@ import {readFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {createSecureContext, rootCertificates, type SecureContext} from 'node:tls';
 import {SECRET_ORIGIN_KEY} from '../../api/meta.ts';
+import {type KeyPlace, sayMissingKey} from '../../domain/model/missing.ts';
 import {originMatches, type Upstream} from '../../domain/model/url.ts';
 import type {Finding, LoopbackOptions} from './ports.ts';
 
@@ -35,32 +36,45 @@ export async function readModelSecret(
   upstream: Upstream,
   trust: Trust,
 ): Promise<ModelSecret | Finding> {
-  const {keyFile, caFile} = options.launch.model ?? {};
+  const {keyFile, caFile, keyFrom, caFrom} = options.launch.model ?? {};
   const own = caFile === undefined ? undefined : await read(join(options.caFolder, caFile));
+  const bundle =
+    caFrom === undefined ? 'the ConfigMap of model.caBundle' : `the ConfigMap "${caFrom.configMap}" of model.caBundle`;
   if (caFile !== undefined && own === undefined) {
-    return finding('SecretNotFound', `the ConfigMap of model.caBundle lacks the key ${caFile}: add it`);
+    const lacking = `${bundle} does not exist in namespace ${options.namespace}, or lacks the key "${caFrom?.key ?? caFile}"`;
+    return finding('SecretNotFound', `${lacking}: create it, or add the key`);
   }
   const trusted = contextOf(trust, own);
-  if (!trusted)
-    return finding('SecretNotFound', 'the ConfigMap of model.caBundle holds no PEM certificates: correct it');
+  if (!trusted) return finding('SecretNotFound', `${bundle} holds no PEM certificates: correct it`);
   if (keyFile === undefined) return {key: '', trusted};
-  const key = (await read(join(options.secretsFolder, keyFile)))?.trim();
-  if (key === undefined || key === '') {
-    return finding('SecretNotFound', `the Secret of model.key lacks the key ${keyFile}, or it is empty: add it`);
-  }
+  const place = {
+    namespace: options.namespace,
+    secret: keyFrom?.secret ?? '<name>',
+    key: keyFrom?.key ?? keyFile,
+    origin: upstream.origin,
+  };
+  const key = await readKey(options.secretsFolder, keyFile, place, upstream);
+  return typeof key === 'string' ? {key, trusted} : key;
+}
+
+async function readKey(
+  folder: string,
+  keyFile: string,
+  place: KeyPlace,
+  upstream: Upstream,
+): Promise<string | Finding> {
+  const mounted = {key: await read(join(folder, keyFile)), origin: await read(join(folder, SECRET_ORIGIN_KEY))};
+  const key = mounted.key?.trim() ?? '';
+  const lacking = sayMissingKey(place, mounted);
+  if (lacking !== undefined) return finding(key === '' ? 'SecretNotFound' : 'OriginMismatch', lacking);
+  const named = `the Secret "${place.secret}" of model.key`;
   // A line break or a control character in a header value would be refused by Node with the value in the message.
   if (!/^[\x21-\x7e]+$/.test(key)) {
-    return finding('SecretNotFound', `the value of ${keyFile} in the Secret of model.key is no plain text: correct it`);
+    return finding('SecretNotFound', `the value of "${place.key}" in ${named} is no plain text: correct it`);
   }
-  const origin = await read(join(options.secretsFolder, SECRET_ORIGIN_KEY));
-  if (!originMatches(origin, upstream)) {
-    const said = origin === undefined ? 'has no origin' : 'is bound to another origin';
-    return finding(
-      'OriginMismatch',
-      `the Secret of model.key ${said}: its value ${SECRET_ORIGIN_KEY} must be ${upstream.origin}, or correct model.baseUrl`,
-    );
-  }
-  return {key, trusted};
+  if (originMatches(mounted.origin, upstream)) return key;
+  const expected = `its value ${SECRET_ORIGIN_KEY} must be ${upstream.origin}, or correct model.baseUrl`;
+  return finding('OriginMismatch', `${named} is bound to another origin: ${expected}`);
 }
 
 function contextOf(trust: Trust, bundle: string | undefined): SecureContext | undefined {

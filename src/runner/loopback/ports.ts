@@ -18,6 +18,8 @@ export type Endpoint = {host: string; port: number};
 /** What `startLoopback` needs. Ports of 0 mean any free one (tests); the pod uses `PORT`. */
 export type LoopbackOptions = {
   launch: Launch;
+  /** Of the session: where Secrets and ConfigMaps that are missing belong. */
+  namespace: string;
   /** `http://<address>:<port>` of the gateway. */
   gateway: URL;
   egress: Endpoint;

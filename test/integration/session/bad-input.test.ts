@@ -48,7 +48,7 @@ const CASES: Record<string, Bad> = {
   'no-model-secret': {
     agent: {model: model('no-key-there')},
     reason: 'SecretNotFound',
-    says: /Secret of model.key .*add it\. Next: .*raise spec.restart/,
+    says: /Secret "no-key-there" of model.key does not exist, .*origin=https:\/\/model.example .*Next: .*raise spec.restart/,
     mend: () => goodKey('no-key-there')(),
   },
   'wrong-origin': {

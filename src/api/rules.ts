@@ -20,6 +20,17 @@ export function writeOnce(field: string): Rule {
   };
 }
 
+/** Like `writeOnce`, but one value may still be followed by another: a first wish that came too late leaves a way on. */
+export function writeOnceOr(field: string, [from, to]: readonly [string, string]): Rule {
+  const follows = `(oldSelf.${field} == '${from}' && self.${field} == '${to}')`;
+  return {
+    rule: `!has(oldSelf.${field}) || (has(self.${field}) && (self.${field} == oldSelf.${field} || ${follows}))`,
+    message: `${field} can be set once and not changed; only ${from} may be followed by ${to}`,
+    reason: 'FieldValueForbidden',
+    fieldPath: `.${field}`,
+  };
+}
+
 /** Exactly one of the optional members is set: our form of a union. */
 export function exactlyOne(...fields: string[]): Rule {
   return {

@@ -1,7 +1,7 @@
 import {z} from 'zod';
 import {defineConditions} from '../conditions.ts';
 import {defineResource} from '../resource.ts';
-import {exactlyOne, immutable, terminalPhases, writeOnce} from '../rules.ts';
+import {exactlyOne, immutable, terminalPhases, writeOnceOr} from '../rules.ts';
 import * as s from '../schema.ts';
 
 /** Phases that never change again. */
@@ -59,13 +59,15 @@ export const Turn = defineResource({
       promotedAt: s.time('Put before the other queued turns; the newest first.').optional(),
       stop: z
         .enum(['Interrupt', 'Withdraw'])
-        .describe('Withdraw takes a queued turn back; Interrupt ends it whether it is queued or running.')
+        .describe(
+          'Withdraw takes a queued turn back, and changes nothing of one that runs; Interrupt ends it whether it is queued or running, also after a Withdraw that came too late.',
+        )
         .optional(),
     }),
     {
       'x-kubernetes-validations': [
         immutable('session'),
-        writeOnce('stop'),
+        writeOnceOr('stop', ['Withdraw', 'Interrupt']),
         {
           rule: 'self.input.map(p, has(p.text) ? p.text.size() : 0).sum() <= 65536',
           message: 'all texts together may be at most 65536 characters; put more into a ConfigMap and name it in from',

@@ -892,6 +892,32 @@ describe('planSession', () => {
     expect(plan.status).toMatchObject({activeTurn: undefined, admitted: [entry('first', 1)], queued: 1});
   });
 
+  it.each([
+    ['Withdraw', undefined, /came too late.*Next: set spec\.stop to Interrupt/],
+    ['Interrupt', 'the agent works on it; stop: Withdraw came too late', /^the agent works on it$/],
+  ] as const)('a running turn with stop: %s says how it stands, in one write', (stop, before, told) => {
+    const edited = turn(
+      'first',
+      {
+        ...running,
+        conditions: [
+          {type: 'Ready', status: 'False', reason: 'Running', message: before ?? '', lastTransitionTime: ago(9)},
+        ],
+      },
+      {stop},
+    );
+    const first = {...edited, metadata: {...edited.metadata, generation: 2}};
+    const [write, ...more] = planSession(seenWithPod(works, {turns: [first]})).turnWrites;
+    expect(more).toEqual([]);
+    expect(write?.status).toMatchObject({phase: 'Running', observedGeneration: 2});
+    expect(write?.status.conditions).toMatchObject([
+      {type: 'Ready', status: 'False', reason: 'Running', message: expect.stringMatching(told)},
+      {type: 'Reconciling', status: 'True'},
+    ]);
+    const again = {...first, status: write?.status ?? running};
+    expect(planSession(seenWithPod(works, {turns: [again]})).turnWrites).toEqual([]);
+  });
+
   it('a deleted running turn leaves the session free', () => {
     const plan = planSession(seenWithPod(works, {turns: []}));
     expect(plan.status).toMatchObject({phase: 'Idle', activeTurn: undefined, admitted: undefined});

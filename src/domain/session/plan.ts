@@ -4,7 +4,7 @@ import type {SessionStatus, TurnObject} from '../../api/v1alpha1/index.ts';
 import {freshConditions} from '../fresh-conditions.ts';
 import {recordedSession} from '../turn/admission.ts';
 import {beyondHistory} from '../turn/history.ts';
-import {observedEdit, queuedStatus, runningStatus, type TurnEnd} from '../turn/status.ts';
+import {observedEdit, queuedStatus, runningEdit, runningStatus, type TurnEnd} from '../turn/status.ts';
 import {identityOf} from './identity.ts';
 import type {Life, LifeRule, LifeSeen} from './life.ts';
 import {ENDING} from './life-end.ts';
@@ -112,7 +112,7 @@ function turnWrites(seen: SessionSeen, queue: Queue, life: Life): TurnWrite[] {
     const interrupts = turn.spec.delivery === 'Interrupt' && turn.status?.phase === undefined ? runs : undefined;
     const place = {sessionUid: session.metadata.uid, sequence: entry.sequence, interrupts, now};
     const phase = turn.status?.phase;
-    const edited = observedEdit(turn);
+    const edited = phase === 'Running' ? runningEdit(turn, now) : observedEdit(turn);
     const observed = edited === undefined ? [] : [{turn, status: edited}];
     if (phase === 'Running') return observed;
     if (entry.uid === active?.entry.uid && life.podUid !== undefined) {

@@ -16,6 +16,14 @@ const MESSAGES: Readonly<Record<TurnPhase, string>> = {
   Cancelled: 'the turn did not run',
 };
 
+const TOO_LATE =
+  'the agent works on it; stop: Withdraw came too late, because it takes back queued turns only. Next: set spec.stop to Interrupt to end it, or let it finish';
+
+/** What the phase alone says, and what of the wish to stop could not be met. */
+function toldOf({spec}: TurnObject, phase: TurnPhase): string {
+  return phase === 'Running' && spec.stop === 'Withdraw' ? TOO_LATE : MESSAGES[phase];
+}
+
 /** The whole condition list of a turn in this phase; who writes the phase writes them in the same patch. */
 export function turnConditions(
   turn: TurnObject,
@@ -23,7 +31,7 @@ export function turnConditions(
 ): Condition[] {
   const base = {
     reason: phase satisfies TurnReason,
-    message: message ?? MESSAGES[phase],
+    message: message ?? toldOf(turn, phase),
     observedGeneration: turn.metadata.generation ?? 0,
   };
   const waits = phase === 'Queued' || phase === 'Running';

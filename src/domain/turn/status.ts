@@ -45,9 +45,15 @@ export function runningStatus(turn: TurnObject, place: Place & {podUid: string})
   };
 }
 
+/** Status of a running turn that was edited: a Withdraw that came too late is told, with the way on. Undefined when nothing was edited. */
+export function runningEdit(turn: TurnObject, now: Date): TurnStatus | undefined {
+  const edited = observedEdit(turn);
+  return edited === undefined ? undefined : {...edited, conditions: turnConditions(turn, {phase: 'Running', now})};
+}
+
 /**
- * Status of a turn whose spec was edited where nothing follows from it: a stop that came too late, a promotion of one that
- * runs. Until the edit is observed `kubectl wait` believes nothing of it. Undefined when there is nothing to say.
+ * Status of a turn whose spec was edited where nothing follows from it: a stop of one that ended, a promotion. Until the
+ * edit is observed `kubectl wait` believes nothing of it. Undefined when there is nothing to say.
  */
 export function observedEdit({metadata, status}: TurnObject): TurnStatus | undefined {
   const {generation} = metadata;

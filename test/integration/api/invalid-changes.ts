@@ -72,17 +72,17 @@ export const INVALID_CHANGES: readonly InvalidChange[] = [
   },
   {
     kind: 'Turn',
-    state: 'another stop',
-    spec: {stop: 'Withdraw'},
-    patch: {spec: {stop: 'Interrupt'}},
-    says: 'The Turn "x" is invalid: spec.stop: Forbidden: stop can be set once and not changed',
+    state: 'a milder stop',
+    spec: {stop: 'Interrupt'},
+    patch: {spec: {stop: 'Withdraw'}},
+    says: 'The Turn "x" is invalid: spec.stop: Forbidden: stop can be set once and not changed; only Withdraw may be followed by Interrupt',
   },
   {
     kind: 'Turn',
     state: 'a stop taken back',
     spec: {stop: 'Withdraw'},
     patch: {spec: {stop: null}},
-    says: 'The Turn "x" is invalid: spec.stop: Forbidden: stop can be set once and not changed',
+    says: 'The Turn "x" is invalid: spec.stop: Forbidden: stop can be set once and not changed; only Withdraw may be followed by Interrupt',
   },
   {
     kind: 'Turn',

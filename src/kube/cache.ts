@@ -1,4 +1,5 @@
 import type {KubeObject, ObjectRef} from '../api/kube-object.ts';
+import {compareVersions} from '../api/version.ts';
 import {type Caller, createCaller} from './caller.ts';
 import {type Clock, systemClock} from './clock.ts';
 import type {Connection} from './connection.ts';
@@ -8,7 +9,6 @@ import {type Reflector, type ReflectorTimes, startReflector} from './reflector.t
 import {type Resource, resourceName} from './resource.ts';
 import {createStore, type Store} from './store.ts';
 import {sameResource} from './typed.ts';
-import {compareVersions} from './version.ts';
 import {createWaiters, type Waiters} from './waiters.ts';
 
 /** What caches are made of. */

@@ -1,8 +1,8 @@
 import {describe, expect, test} from 'vitest';
 import {type Widget, Widgets} from '../../test/support/widgets.ts';
+import {compareVersions} from '../api/version.ts';
 import {createStore} from './store.ts';
 import {asObject} from './typed.ts';
-import {compareVersions} from './version.ts';
 
 function widget(name: string, version: number, more: {uid?: string; size?: number; owner?: string} = {}): Widget {
   const metadata = {name, namespace: 'a', uid: more.uid ?? `uid-${name}`, resourceVersion: String(version)};

@@ -1,7 +1,8 @@
 import type {KubeObject, ObjectRef} from '../api/kube-object.ts';
+import {compareVersions} from '../api/version.ts';
 import {refKey} from './path.ts';
 import type {Change} from './ports.ts';
-import {compareVersions, laterVersion} from './version.ts';
+import {laterVersion} from './version.ts';
 
 /** How a store is kept. */
 export interface StoreParts<T extends KubeObject> {

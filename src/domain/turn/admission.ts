@@ -1,4 +1,5 @@
 import type {TurnObject} from '../../api/v1alpha1/index.ts';
+import {compareVersions} from '../../api/version.ts';
 import {inputBytes, MAX_INPUT_BYTES} from './input.ts';
 import {isTerminal} from './status.ts';
 
@@ -72,7 +73,10 @@ export function admit(seen: AdmissionSeen): Admission {
   return {admitted: kept, lastSequence, refused, ended};
 }
 
-/** Turns without a number that have not ended, in the order in which they are admitted. */
+/**
+ * Turns without a number that have not ended, in the order in which they are admitted: as they were made. Creation times are
+ * whole seconds; within one the resourceVersion decides, which nobody but an editor has changed before admission.
+ */
 function arrivals(seen: AdmissionSeen): TurnObject[] {
   const known = new Set(seen.admitted.map((e) => e.uid));
   const first = (turn: TurnObject) => (turn.metadata.uid === seen.initialTurnUid ? 0 : 1);
@@ -82,7 +86,7 @@ function arrivals(seen: AdmissionSeen): TurnObject[] {
       (a, b) =>
         first(a) - first(b) ||
         compare(a.metadata.creationTimestamp, b.metadata.creationTimestamp) ||
-        compare(a.metadata.name, b.metadata.name),
+        compareVersions(a.metadata.resourceVersion, b.metadata.resourceVersion),
     );
 }
 

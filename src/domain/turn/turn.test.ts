@@ -40,6 +40,16 @@ describe('admission', () => {
     expect(lastSequence).toBe(7);
   });
 
+  it('of turns made within one second the resourceVersion decides, as a number, and not the name', () => {
+    const versions = {zebra: '998', mole: '1000', ant: '1001'};
+    const turns = Object.entries(versions).map(([name, resourceVersion]) => {
+      const made = at(name, 10);
+      return {...made, metadata: {...made.metadata, resourceVersion}};
+    });
+    const {admitted} = admit(seen({turns: turns.reverse(), limit: 9}));
+    expect(admitted.map((e) => e.name)).toEqual(['zebra', 'mole', 'ant']);
+  });
+
   it('the initial turn is the first, whatever the clocks say', () => {
     const turns = [at('early', 99), at('first', 10)];
     expect(admit(seen({turns, initialTurnUid: 'uid-first'})).admitted[0]?.name).toBe('first');

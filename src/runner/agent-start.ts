@@ -1,6 +1,6 @@
 import {setTimeout as delay} from 'node:timers/promises';
 import type {Launch} from '../api/launch.ts';
-import {printableTail} from '../domain/runner/clean.ts';
+import {printableTail, printableWords} from '../domain/runner/clean.ts';
 import {describeExit} from '../domain/runner/exit.ts';
 import {launchEnvironment, launchFiles} from '../domain/runner/launch-environment.ts';
 import {AcpConnection, agentError, type Greeting} from './acp.ts';
@@ -15,7 +15,7 @@ import type {ShimLink} from './shim-link.ts';
 
 /** Milliseconds from the first line that is not ACP to an answer to `initialize`: some agents print a line first. */
 const STRAY_WAIT = 3_000;
-const STDERR_SHOWN = 600;
+const STDERR_SHOWN = 700;
 
 /** What a start is made of. */
 export type StartTools = {
@@ -89,8 +89,8 @@ async function spawn({link, launch, loopback}: StartTools): Promise<AgentProcess
 /** Rejects when the process ends before it is of use. */
 async function ended(process: AgentProcess, listener: AgentListener, {log}: StartTools): Promise<never> {
   const exit = await process.exited;
-  const tail = printableTail(process.stderrTail(), STDERR_SHOWN);
-  const last = tail === '' ? 'it wrote nothing to its standard error' : `its last words: ${tail}`;
+  const words = printableWords(process.stderrTail(), STDERR_SHOWN);
+  const last = words === '' ? 'it wrote nothing to its standard error' : `its last words: ${words}`;
   if (exit === undefined) {
     throw new AgentNotStarted('AgentUnresponsive', 'the process beside the agent was lost during the start');
   }

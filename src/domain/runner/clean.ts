@@ -30,12 +30,35 @@ export function tail(text: string, max: number): string {
 
 /** Last output of a process as one line that is safe in a terminal and an event: no control or bidi characters. */
 export function printableTail(output: string, max: number): string {
-  const plain = cleanText(output)
-    // Escape sequences first as a whole, so that no rest like `[31m` stays.
-    .replaceAll(/\p{Cc}\[[0-?]*[ -/]*[@-~]/gu, '')
-    .replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ')
-    .trim();
-  return tail(plain, max);
+  return tail(printable(output), max);
+}
+
+/**
+ * The same with what names the cause: a stack trace behind the error would push it out of the end. In a long output, the
+ * first line that looks like an error, or else the first one, stands before the end.
+ */
+export function printableWords(output: string, max: number): string {
+  const plain = printable(output);
+  if (plain.length <= max) return plain;
+  const lines = output.split(/[\r\n]+/).map(printable);
+  const cause = head(
+    lines.find((line) => CAUSE.test(line)) ?? lines.find((line) => line !== '') ?? '',
+    Math.floor(max / 3),
+  );
+  const end = tail(plain, max);
+  return end.includes(cause) ? end : `${cause} ${tail(plain, max - cause.length - 1)}`;
+}
+
+const CAUSE = /(?:error|exception)\b|\b(?:panic|fatal)\b/i;
+
+function printable(output: string): string {
+  return (
+    cleanText(output)
+      // Escape sequences first as a whole, so that no rest like `[31m` stays.
+      .replaceAll(/\p{Cc}\[[0-?]*[ -/]*[@-~]/gu, '')
+      .replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ')
+      .trim()
+  );
 }
 
 const MAX_DEPTH = 32;

@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import {type Answer, elicitationReply, permissionReply} from './answer.ts';
-import {head, printableTail, tail} from './clean.ts';
+import {head, printableTail, printableWords, tail} from './clean.ts';
 import {launchEnvironment, launchFiles} from './launch-environment.ts';
 import {composePrompt, transcriptText} from './prompt.ts';
 import {planRestart} from './restart.ts';
@@ -126,4 +126,18 @@ test('words of a process are shown without what a terminal would obey', () => {
   expect(printableTail('\u001b[31merror\u001b[0m:\r\n\u202eevil\u0007', 100)).toBe('error: evil');
   expect(tail('abcdef', 4)).toBe('…def');
   expect(head('abc😀', 4)).toBe('abc…');
+});
+
+test('of long last words the error is shown that stands before a stack trace, and the end', () => {
+  const trace = Array.from({length: 40}, (_, i) => `    at Module._load (node:internal/modules/cjs/loader:${i})`).join(
+    '\n',
+  );
+  const words = `node:internal/modules/cjs/loader:1228\n  throw err;\n  ^\n\n\u001b[31mError: Cannot find module '/app/nope.js'\u001b[0m\n${trace}\n\nNode.js v24.0.0\n`;
+  const shown = printableWords(words, 700);
+  expect(shown).toMatch(/^Error: Cannot find module '\/app\/nope\.js' ….* Node\.js v24\.0\.0$/);
+  expect(shown).toHaveLength(700);
+  expect(printableWords('one\nError: two\n', 700)).toBe('one Error: two');
+  expect(printableWords(`first\n${'x'.repeat(800)}`, 700)).toMatch(/^first …x+$/);
+  expect(printableWords(`${'x'.repeat(800)}\nError: at the end`, 700)).toMatch(/^…x+ Error: at the end$/);
+  expect(printableWords(`fatal ${'x'.repeat(5_000)}`, 700).length).toBeLessThanOrEqual(700);
 });

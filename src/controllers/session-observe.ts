@@ -30,7 +30,7 @@ export async function observeSession(
   return {
     session,
     now,
-    choice: chooseRevision({session, agent, published}),
+    choice: chooseRevision({session, agent, published, agents: agent === undefined ? agentNames(session, read) : []}),
     current: current === undefined ? undefined : checkedRevision(current),
     pod,
     strays: strays(session, read),
@@ -60,6 +60,13 @@ async function agentOf(session: SessionObject, read: CachedReader, live: LiveRea
   const ref = {namespace: session.metadata.namespace, name: session.spec.agent};
   const restarts = session.spec.restart > (session.status?.restart ?? 0);
   return (restarts ? undefined : read.of(Agents).get(ref)) ?? (await live.find(Agents, ref));
+}
+
+function agentNames({metadata}: SessionObject, read: CachedReader): string[] {
+  return read
+    .of(Agents)
+    .list(metadata.namespace)
+    .map((a) => a.metadata.name);
 }
 
 /** A Question of an earlier Session of this name is on its way out with its owner. */

@@ -32,7 +32,10 @@ export const sessionConditions = defineConditions({
   },
   reasons: {
     Pending: {means: 'The session waits to be started.', event: 'none'},
-    AgentNotFound: {means: 'No Agent of that name exists: create it.', event: 'Warning'},
+    AgentNotFound: {
+      means: 'No Agent of that name exists: create it, or delete the Session and create it again with another agent.',
+      event: 'Warning',
+    },
     AgentNotPublished: {means: 'The Agent has no published revision: read its conditions.', event: 'Warning'},
     ModelNotAllowed: {
       means: 'The Agent does not allow that model: choose one that the message lists.',

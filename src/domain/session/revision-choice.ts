@@ -10,14 +10,18 @@ export interface ChoiceSeen {
   agent: AgentObject | undefined;
   /** The ControllerRevision that the Agent's status names. */
   published: ControllerRevision | undefined;
+  /** Names of the Agents of the namespace, in any order; only looked at when the Session's is missing. */
+  agents: readonly string[];
 }
 
+/** Most names that a message lists. */
+const NAMES = 5;
+
 /** The Agent's published revision, if it may run with the model that the Session wants. */
-export function chooseRevision({session, agent, published}: ChoiceSeen): RevisionChoice {
+export function chooseRevision({session, agent, published, agents}: ChoiceSeen): RevisionChoice {
   const name = session.spec.agent;
   if (agent === undefined) {
-    const message = `spec.agent: no Agent named ${name} exists in this namespace; create it`;
-    return {kind: 'Blocked', reason: 'AgentNotFound', message};
+    return {kind: 'Blocked', reason: 'AgentNotFound', message: agentMissing(name, agents)};
   }
   const wanted = agent.status?.publishedRevision;
   if (wanted === undefined) {
@@ -32,6 +36,14 @@ export function chooseRevision({session, agent, published}: ChoiceSeen): Revisio
     return {kind: 'Blocked', reason: 'AgentNotPublished', message};
   }
   return modelProblem(session, revision) ?? {kind: 'Found', revision};
+}
+
+/** `spec.agent` cannot be corrected, so both ways out are told. */
+function agentMissing(name: string, agents: readonly string[]): string {
+  const some = [...agents].sort().slice(0, NAMES).join(', ');
+  const more = agents.length > NAMES ? ` and ${agents.length - NAMES} more` : '';
+  const there = agents.length === 0 ? 'the namespace has none' : `there are ${some}${more}`;
+  return `spec.agent: no Agent named ${name} exists in this namespace; create it, or delete this Session and create it again with another agent (${there}): spec.agent cannot be changed`;
 }
 
 /** A stored revision with its content, if its name vouches for it. */

@@ -46,3 +46,23 @@ test('of a long input a person reads the beginning', async () => {
   expect(text).toContain('{"long":"xxx');
   expect(text).toHaveLength(8_192);
 });
+
+test('a permission that an older object answers in words is refused, and the transcript says why', async () => {
+  const journal = new Journal(folder, 1);
+  const questions = new Questions(new Reporter(journal, () => new Date(0)), new StateFile(folder));
+  const turn = {uid: 'u', name: 'n', record: {uid: 'u', sequence: 1}};
+  const options = [
+    {optionId: 'allow', name: 'Allow', kind: 'allow_once'},
+    {optionId: 'reject', name: 'Reject', kind: 'reject_once'},
+  ];
+  const asked = {sessionId: 's', toolCall: {toolCallId: 't'}, options, known: {}};
+  const reply = questions.permission(turn, asked, new AbortController().signal);
+  const requestId = journal.batch()?.events.flatMap((event) => (event.type === 'question' ? [event.requestId] : []))[0];
+  questions.answer([{question: 'q1', uid: 'q', requestId: requestId ?? '', outcome: 'Answered', text: 'yes, go on'}]);
+  expect(await reply).toEqual({outcome: 'selected', optionId: 'reject'});
+  const records = journal.batch()?.events.flatMap((event) => (event.type === 'record' ? [event.record] : []));
+  expect(records?.at(-1)).toMatchObject({
+    kind: 'notice',
+    text: expect.stringContaining('The answer of question q1 names none of its options (allow, reject)'),
+  });
+});

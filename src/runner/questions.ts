@@ -2,6 +2,7 @@ import {
   type Answer,
   type ElicitationReply,
   elicitationReply,
+  namesNone,
   type Option,
   type PermissionReply,
   permissionReply,
@@ -54,6 +55,10 @@ export class Questions {
     }));
     const answer = await this.ask(turn, {kind: 'Permission', text: permissionText(asked), options}, cancelled);
     if (answer === 'withdrawn') return {outcome: 'cancelled'};
+    if (namesNone(options, answer)) {
+      const text = `The answer of question ${answer.question} names none of its options (${options.map(({id}) => id).join(', ')}): the agent is told no, because words do not say which of them is meant.`;
+      this.reporter.record({kind: 'notice', text: head(text, MAX_SHOWN)}, turn?.record);
+    }
     const reply = permissionReply(options, answer);
     if (reply.outcome === 'cancelled') return reply;
     const chosen = options.find((option) => option.id === reply.optionId);

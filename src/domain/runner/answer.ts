@@ -29,6 +29,13 @@ export function permissionReply(options: readonly Option[], answer: Answer | 'ex
   return option === undefined ? {outcome: 'cancelled'} : {outcome: 'selected', optionId: option.id};
 }
 
+/** An answer that was given, but in words: the API refuses them, an older object may hold them. */
+export function namesNone(options: readonly Option[], answer: Answer | 'expired'): answer is Answer {
+  return (
+    answer !== 'expired' && answer.outcome === 'Answered' && !options.some((option) => option.id === answer.option)
+  );
+}
+
 function rejectOption(options: readonly Option[]): Option | undefined {
   return options.find((o) => o.kind === 'reject_once') ?? options.find((o) => o.kind === 'reject_always');
 }

@@ -42,7 +42,7 @@ export async function startGateway(parts: GatewayParts): Promise<RunningServer> 
   const waits = createWaits();
   // From a pool that Node fills in advance: every request takes one.
   const random = () => randomUUID().replaceAll('-', '');
-  const store = createKubeStore({client, caches});
+  const store = createKubeStore({client, caches, clock});
   const authorize = createAuthorizer({client, clock});
   const calls = createCalls({...parts, tools: TOOLS, store, archive, authorize, random});
   const mcp = createMcp({calls, version: parts.version, log});

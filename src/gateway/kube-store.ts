@@ -1,6 +1,7 @@
 import {wholeSeconds} from '../api/condition-list.ts';
 import type {KubeObject, Manifest} from '../api/kube-object.ts';
 import type {QuestionObject} from '../api/v1alpha1/index.ts';
+import type {Clock} from '../kube/clock.ts';
 import {isApiError} from '../kube/errors.ts';
 import {Questions, Sessions, Turns} from '../kube/kinds.ts';
 import type {Client} from '../kube/ports.ts';
@@ -10,7 +11,7 @@ import {refusing} from './kube-refusal.ts';
 import type {Made, Store} from './store.ts';
 
 /** The store over the caches and the API server. */
-export function createKubeStore({client, caches}: {client: Client; caches: GatewayCaches}): Store {
+export function createKubeStore({client, caches, clock}: {client: Client; caches: GatewayCaches; clock: Clock}): Store {
   const {sessions, turns, questions, agents} = caches;
   return {
     session: (namespace, name) => sessions.get({namespace, name}),
@@ -35,7 +36,8 @@ export function createKubeStore({client, caches}: {client: Client; caches: Gatew
       };
       return questions.waitUntil(probe, {...wait, ref});
     },
-    markDelivered: (question, now) => markDelivered(client, question, now),
+    // Read here: the call that asks began up to a minute before.
+    markDelivered: (question) => markDelivered(client, question, new Date(clock.now())),
   };
 }
 

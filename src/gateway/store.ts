@@ -25,8 +25,8 @@ export interface Store {
     question: QuestionObject,
     wait: {timeoutMs: number; signal: AbortSignal},
   ): Promise<QuestionObject | undefined>;
-  /** Record that the asking session has the answer, so that it is not sent again as a Turn. */
-  markDelivered(question: QuestionObject, now: Date): Promise<void>;
+  /** Record that the asking session has the answer, and since when, so that it is not sent again as a Turn. */
+  markDelivered(question: QuestionObject): Promise<void>;
 }
 
 /** What a create led to. */

@@ -60,6 +60,7 @@ export async function startGatewayFixture({
   namespace = 'team-a',
   origins = ['https://carrel.example'],
   maxInFlight = 2_000,
+  clock = systemClock,
 } = {}): Promise<GatewayFixture> {
   const api = await startFakeApi();
   const log = keptLog();
@@ -92,7 +93,7 @@ export async function startGatewayFixture({
     allowlists: {hosts: ['localhost', 'carrel.example'], origins},
     audiences: ['oidc-client'],
     version: '0.0.0-test',
-    clock: systemClock,
+    clock,
     log,
     askWaitMs,
     maxInFlight,

@@ -1,5 +1,6 @@
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {type GatewayFixture, jwt, KEY, rpc, startGatewayFixture} from '../../../test/support/gateway-fixture.ts';
+import {systemClock} from '../../kube/clock.ts';
 import {Questions, Sessions, Turns} from '../../kube/kinds.ts';
 
 let fixture: GatewayFixture;
@@ -225,13 +226,17 @@ describe('ask_user', () => {
   test('waits, and gives the answer that came at another replica', async () => {
     const {headers} = await running();
     await fixture.close();
-    fixture = await startGatewayFixture({askWaitMs: 20_000});
+    let later = 0;
+    const clock = {...systemClock, now: () => Date.now() + later};
+    fixture = await startGatewayFixture({askWaitMs: 20_000, clock});
     fixture.addAgent('writer', ['ask']);
     const again = await running();
     const answered = call('ask_user', ask, again.headers);
     await expect.poll(() => fixture.api.list(Questions).length).toBe(1);
     const [question] = fixture.api.list(Questions);
     if (question === undefined) throw new Error('no question');
+    const asked = Date.now();
+    later = 3_600_000;
     fixture.api.put(Questions, {
       ...question,
       spec: {...question.spec, answer: {option: 'r'}, answeredBy: 'jane'},
@@ -239,7 +244,8 @@ describe('ask_user', () => {
     });
     expect(await answered).toContain('"structuredContent":{"status":"answered"');
     expect(await answered).toContain('"option":"r","answered_by":"jane"');
-    expect(fixture.api.list(Questions)[0]?.status?.deliveredAt).toBeDefined();
+    const deliveredAt = fixture.api.list(Questions)[0]?.status?.deliveredAt ?? '';
+    expect(Date.parse(deliveredAt), 'when the answer was taken').toBeGreaterThanOrEqual(asked + later - 1_000);
     expect(headers).toBeDefined();
   });
 

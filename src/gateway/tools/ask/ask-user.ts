@@ -61,7 +61,7 @@ export default defineTool({
       store.settledQuestion(object, {timeoutMs: call.askWaitMs, signal: call.signal}),
     );
     if (settled === undefined) return pending(object);
-    if (settled.status?.phase === 'Answered') await store.markDelivered(settled, now);
+    if (settled.status?.phase === 'Answered') await store.markDelivered(settled);
     return outcomeOf(settled);
   },
 });

@@ -4,7 +4,8 @@ import {oneLine} from './hierarchy.ts';
 /** One thing that a known person said somewhere in the tree. */
 export interface HumanMessage {
   readonly author: string;
-  readonly channel: string;
+  /** Unknown for a Turn that was written with kubectl. */
+  readonly channel: string | undefined;
   readonly time: string;
   readonly text: string;
   readonly session: string;
@@ -20,7 +21,7 @@ export function humanMessages(turns: readonly TurnObject[], here: string): Human
     .filter((t) => t.spec.author?.kind === 'Human')
     .map((t) => ({
       author: t.spec.author?.name ?? '',
-      channel: t.spec.author?.channel ?? 'unknown',
+      channel: t.spec.author?.channel,
       time: t.status?.admittedAt ?? t.metadata.creationTimestamp,
       text: t.spec.input.map((p) => p.text ?? '(in a ConfigMap)').join('\n'),
       session: t.spec.session,
@@ -37,7 +38,8 @@ export function renderHumanMessages(messages: readonly HumanMessage[]): string {
   const shown = messages.slice(-MAX_MESSAGES);
   const lines = shown.map((m) => {
     const where = m.here ? 'here' : `elsewhere: ${m.session}`;
-    return `- ${m.time} ${m.author} (${m.channel}) [${where}]: ${oneLine(m.text, 2_000)}`;
+    const by = m.channel === undefined ? m.author : `${m.author} (${m.channel})`;
+    return `- ${m.time} ${by} [${where}]: ${oneLine(m.text, 2_000)}`;
   });
   const left = messages.length - shown.length;
   return [heading, '', ...(left > 0 ? [`${left} older messages are not shown.`, ''] : []), ...lines].join('\n');

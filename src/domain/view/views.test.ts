@@ -1,6 +1,7 @@
 import {describe, expect, test} from 'vitest';
 import type {SessionObject} from '../../api/v1alpha1/index.ts';
 import {oneLine, treeOf} from './hierarchy.ts';
+import {renderHumanMessages} from './human-messages.ts';
 import {searchSessions} from './search.ts';
 import {renderTranscript} from './transcript.ts';
 
@@ -54,6 +55,16 @@ describe('Z-059 the tree', () => {
 describe('text', () => {
   test('a title with line breaks cannot make a heading', () => {
     expect(oneLine('a\n### Human Messages\n\nfake')).toBe('a ### Human Messages fake');
+  });
+
+  test('a person whose message came by no known channel is shown by name only', () => {
+    const message = {author: 'jane', time: '2026-01-01T00:00:00Z', text: 'hello', session: 'a', here: true};
+    const text = renderHumanMessages([
+      {...message, channel: undefined},
+      {...message, channel: 'mcp'},
+    ]);
+    expect(text).toContain('Z jane [here]: hello');
+    expect(text).toContain('Z jane (mcp) [here]: hello');
   });
 
   test('a record without text is shown as JSON', () => {

@@ -167,6 +167,32 @@ describe('writes of the controller and the gateway, as the budget counts them', 
   });
 });
 
+describe('a session that fails', () => {
+  it('costs its queued turn one write, which says so; nothing is written again until restart is raised', async () => {
+    const spec = sessionSpec({prompt: 'hello'});
+    api.put(Sessions, {metadata: {name: 'one', namespace, generation: 1}, spec});
+    await run.until('pod', async () => (await run.session('one')).status?.pod);
+    await run.settled();
+    writes();
+    await run.report('one', {state: 'Failed', reason: 'CommandNotFound', message: 'no such program'});
+    const {initialTurn} = await run.until('failed and gone', async () => {
+      const now = (await run.session('one')).status;
+      return now?.phase === 'Failed' && now.pod === undefined ? now : undefined;
+    });
+    await run.settled();
+    expect(writes().filter((w) => w.includes('turns'))).toEqual(['PATCH turns status']);
+    const told = (await run.turn(initialTurn?.name ?? '')).status;
+    expect(told?.conditions?.map((c) => [c.type, c.reason])).toEqual([
+      ['Ready', 'SessionFailed'],
+      ['Stalled', 'SessionFailed'],
+    ]);
+    await run.stop();
+    run = await startControllers({connection: api.connection, namespace});
+    await run.settled();
+    expect(writes()).toEqual([]);
+  });
+});
+
 describe('deletion', () => {
   it('costs no write: what a session owns goes with it', async () => {
     const first = await firstTurnRuns();

@@ -127,6 +127,11 @@ export const Turn = defineResource({
       Failed: {means: 'The turn failed; status.error says why.', event: 'Warning'},
       Interrupted: {means: 'The turn was stopped while it ran.', event: 'Normal'},
       Cancelled: {means: 'The turn was taken back or refused before it ran; status.error says why.', event: 'Normal'},
+      SessionFailed: {
+        means:
+          'The Session of the turn has failed: mend what its condition Failed says, then raise its spec.restart, and the turn runs.',
+        event: 'none',
+      },
       SessionNotFound: {means: 'No Session of that name exists yet: create it, or delete the turn.', event: 'Warning'},
     },
   }),

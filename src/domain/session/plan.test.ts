@@ -940,6 +940,27 @@ describe('planSession', () => {
     ]);
   });
 
+  it('a queued turn says that its session failed, in one write, and no more when the session goes on', () => {
+    const told = report('Failed', {reason: 'CommandNotFound', message: 'no /bin/agent'});
+    const status = {...unready, ...told, admitted: [entry('first', 1)], lastSequence: 1};
+    const [write, ...more] = planSession(seenWithPod(status, {turns: [turn('first', queued(1))]})).turnWrites;
+    expect(more).toEqual([]);
+    expect(write?.status.phase).toBe('Queued');
+    expect(write?.status.conditions).toMatchObject([
+      {type: 'Ready', status: 'False', reason: 'SessionFailed'},
+      {type: 'Stalled', status: 'True', message: expect.stringMatching(/Next: mend that, then raise spec\.restart/)},
+    ]);
+    const held = turn('first', write?.status);
+    const failed: SessionStatus = {...status, phase: 'Failed', pod: undefined, finishedAt: ago(1)};
+    const none = {pod: {kind: 'None'} as const, turns: [held]};
+    expect(planSession(seenWithPod(failed, none)).turnWrites).toEqual([]);
+    const [cleared] = planSession(seenWithPod(failed, none, {restart: 1})).turnWrites;
+    expect(cleared?.status.conditions).toMatchObject([
+      {type: 'Ready', reason: 'Queued'},
+      {type: 'Reconciling', reason: 'Queued'},
+    ]);
+  });
+
   it('the prompt of a session whose first start fails waits for restart', () => {
     const status: SessionStatus = {
       phase: 'Failed',

@@ -3,8 +3,9 @@ import {done, type Outcome} from '../../api/outcome.ts';
 import type {SessionStatus, TurnObject} from '../../api/v1alpha1/index.ts';
 import {freshConditions} from '../fresh-conditions.ts';
 import {recordedSession} from '../turn/admission.ts';
+import {saysSessionFailed} from '../turn/conditions.ts';
 import {beyondHistory} from '../turn/history.ts';
-import {observedEdit, queuedStatus, runningEdit, runningStatus, type TurnEnd} from '../turn/status.ts';
+import {heldStatus, observedEdit, queuedStatus, runningEdit, runningStatus, type TurnEnd} from '../turn/status.ts';
 import {identityOf} from './identity.ts';
 import type {Life, LifeRule, LifeSeen} from './life.ts';
 import {ENDING} from './life-end.ts';
@@ -108,6 +109,7 @@ function turnWrites(seen: SessionSeen, queue: Queue, life: Life): TurnWrite[] {
   const active = activeAfter(queue, life);
   const runs = queue.active?.turn.status?.phase === 'Running' ? queue.active.entry.uid : undefined;
   const all = [...(queue.active === undefined ? [] : [queue.active]), ...queue.waiting];
+  const held = life.phase === 'Failed';
   return all.flatMap(({entry, turn}): TurnWrite[] => {
     const interrupts = turn.spec.delivery === 'Interrupt' && turn.status?.phase === undefined ? runs : undefined;
     const place = {sessionUid: session.metadata.uid, sequence: entry.sequence, interrupts, now};
@@ -118,7 +120,8 @@ function turnWrites(seen: SessionSeen, queue: Queue, life: Life): TurnWrite[] {
     if (entry.uid === active?.entry.uid && life.podUid !== undefined) {
       return [{turn, status: runningStatus(turn, {...place, podUid: life.podUid})}];
     }
-    return phase === 'Queued' ? observed : [{turn, status: queuedStatus(turn, place)}];
+    if (phase === 'Queued' && saysSessionFailed(turn) === held) return observed;
+    return [{turn, status: held ? heldStatus(turn, place) : queuedStatus(turn, place)}];
   });
 }
 

@@ -1,4 +1,4 @@
-import type {ConditionState} from '../../api/condition-list.ts';
+import {type ConditionState, getCondition} from '../../api/condition-list.ts';
 import type {Condition} from '../../api/kube-object.ts';
 import type {TurnObject, TurnReason, TurnStatus} from '../../api/v1alpha1/index.ts';
 import {freshConditions} from '../fresh-conditions.ts';
@@ -45,11 +45,23 @@ export function turnConditions(
 
 /** Conditions of a turn whose Session does not exist. */
 export function sessionMissingConditions(turn: TurnObject, now: Date): Condition[] {
-  const base = {
-    reason: 'SessionNotFound' satisfies TurnReason,
-    message: `no Session named ${turn.spec.session} in this namespace: create it, or delete the turn`,
-    observedGeneration: turn.metadata.generation ?? 0,
-  };
+  const message = `no Session named ${turn.spec.session} in this namespace: create it, or delete the turn`;
+  return stalledConditions(turn, {reason: 'SessionNotFound', message}, now);
+}
+
+/** Conditions of a queued turn whose Session has failed: nothing but a person gets it out of the queue. */
+export function sessionFailedConditions(turn: TurnObject, now: Date): Condition[] {
+  const message = `Session ${turn.spec.session} has failed; its condition Failed says why. Next: mend that, then raise spec.restart of the Session, and the turn runs; or set spec.stop to Withdraw`;
+  return stalledConditions(turn, {reason: 'SessionFailed', message}, now);
+}
+
+/** True for a turn that says so. */
+export function saysSessionFailed({status}: TurnObject): boolean {
+  return getCondition(status?.conditions, 'Stalled')?.reason === ('SessionFailed' satisfies TurnReason);
+}
+
+function stalledConditions(turn: TurnObject, why: {reason: TurnReason; message: string}, now: Date): Condition[] {
+  const base = {...why, observedGeneration: turn.metadata.generation ?? 0};
   const states: ConditionState[] = [
     {...base, type: 'Ready', status: 'False'},
     {...base, type: 'Stalled', status: 'True'},

@@ -1,7 +1,7 @@
 import {wholeSeconds} from '../../api/condition-list.ts';
 import {TURN_TERMINAL, type TurnObject, type TurnStatus} from '../../api/v1alpha1/index.ts';
 import {cutBytes, MAX_MESSAGE_BYTES} from '../status-size.ts';
-import {turnConditions} from './conditions.ts';
+import {sessionFailedConditions, turnConditions} from './conditions.ts';
 
 /** True when the turn has a phase that never changes again. */
 export function isTerminal(turn: TurnObject): boolean {
@@ -32,6 +32,11 @@ export function queuedStatus(turn: TurnObject, place: Place): TurnStatus {
     ...(interrupts === undefined ? {} : {interrupts}),
     conditions: turnConditions(turn, {phase: 'Queued', now: place.now}),
   };
+}
+
+/** Status of a turn that waits in the queue of a Session that has failed. */
+export function heldStatus(turn: TurnObject, place: Place): TurnStatus {
+  return {...queuedStatus(turn, place), conditions: sessionFailedConditions(turn, place.now)};
 }
 
 /** Status of a turn that is handed to a pod: from here on only that pod may finish it. */

@@ -92,3 +92,30 @@ describe('planQuestion', () => {
     expect(create?.spec.author).toMatchObject({kind: 'System'});
   });
 });
+
+describe('the command that answers', () => {
+  const message = (options?: string[], kind: 'Ask' | 'Permission' | 'Elicitation' = 'Ask') => {
+    const spec = {kind, ...(options === undefined ? {} : {options: options.map((id) => ({id, label: id}))})};
+    const plan = planQuestion({question: question('q', spec), session: live, turn: asking, now: NOW});
+    return plan.status.conditions?.find((one) => one.type === 'Ready')?.message ?? '';
+  };
+
+  it.each<[string, string, string]>([
+    [
+      'Permission',
+      message(['allow', 'reject'], 'Permission'),
+      '{"spec":{"answer":{"option":"<one of: allow, reject>"}}}',
+    ],
+    ['Ask with options', message(['r', 'g']), '{"spec":{"answer":{"option":"<one of: r, g>"}}}'],
+    ['Ask', message(), '{"spec":{"answer":{"text":"..."}}}'],
+    ['Ask with a quote in an option', message(["it's"]), '{"spec":{"answer":{"option":"<one of: it\\u0027s>"}}}'],
+  ])('of %s names the namespace and leaves the choice open', (_name, said, patch) => {
+    expect(said).toBe(`answer with: kubectl patch questions.carrel.dev q -n team --type=merge -p '${patch}'`);
+  });
+
+  it('is whole with as many options as there can be', () => {
+    const said = message(Array.from({length: 32}, (_, i) => `${i}-${'x'.repeat(120)}`));
+    expect(Buffer.byteLength(said)).toBeLessThanOrEqual(1_024);
+    expect(said).toMatch(/>"\}\}\}'$/);
+  });
+});

@@ -14,6 +14,7 @@ import {
 } from '../../api/v1alpha1/index.ts';
 import {freshConditions} from '../fresh-conditions.ts';
 import {TAKEN_RETRY_MS, takenMessage} from '../name-taken.ts';
+import {cutBytes} from '../status-size.ts';
 import {isTerminal} from '../turn/status.ts';
 import {lateAnswer} from './late-answer.ts';
 
@@ -83,12 +84,18 @@ function phaseOf(seen: QuestionSeen): [Phase, string] {
   return ['Open', `answer with: ${answerCommand(question)}`];
 }
 
-/** What a person may type; the first option stands for all. */
-function answerCommand({metadata, spec}: QuestionObject): string {
-  const option = spec.options?.[0]?.id;
+/** Bytes of the options that are named: the whole must fit a condition. */
+const MAX_OPTIONS_SHOWN = 384;
+
+/** What a person types, with the choice left open: a command that chose would be an approval that nobody thought about. */
+function answerCommand({metadata: {name, namespace}, spec}: QuestionObject): string {
+  const options = spec.options?.map(({id}) => id).join(', ');
   const free = spec.kind === 'Elicitation' ? {content: '{"<field of spec.schema>":"..."}'} : {text: '...'};
-  const answer = option === undefined ? free : {option};
-  return `kubectl patch questions.carrel.dev ${metadata.name} --type=merge -p '${JSON.stringify({spec: {answer}})}'`;
+  const answer =
+    options === undefined || options === '' ? free : {option: `<one of: ${cutBytes(options, MAX_OPTIONS_SHOWN)}>`};
+  // The ids are an agent's: a quote in one must not end the argument in the shell of whoever copies this.
+  const patch = JSON.stringify({spec: {answer}}).replaceAll("'", '\\u0027');
+  return `kubectl patch questions.carrel.dev ${name} -n ${namespace} --type=merge -p '${patch}'`;
 }
 
 /** Why nobody waits for the answer any more; undefined while somebody does. */

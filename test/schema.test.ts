@@ -73,6 +73,12 @@ describe.each(kinds.map((kind) => [kind.kind, kind] as const))('schema of %s', (
     expect(kind.selectableFields.length).toBeLessThanOrEqual(8);
   });
 
+  it('has texts without bound in the last column only, where they move no other', () => {
+    const texts = kind.columns.filter(({jsonPath}) => /\.(message|text)$/.test(jsonPath));
+    expect(texts).toEqual(kind.columns.slice(kind.columns.length - texts.length));
+    expect(texts.length).toBeLessThanOrEqual(1);
+  });
+
   it('has date columns for ages only: a time to come would be printed as <invalid>', () => {
     const dates = kind.columns.filter((column) => column.type === 'date').map((column) => column.jsonPath);
     expect(dates).toEqual(['.metadata.creationTimestamp']);

@@ -114,11 +114,19 @@ export const Question = defineResource({
   }),
   columns: [
     {name: 'Session', type: 'string', jsonPath: '.spec.session', description: 'Session that asks.'},
+    {name: 'Turn', type: 'string', jsonPath: '.spec.turn', description: 'Turn in which it was asked.'},
     {name: 'Kind', type: 'string', jsonPath: '.spec.kind', description: 'Kind of question.'},
     {name: 'Phase', type: 'string', jsonPath: '.status.phase', description: 'Phase.'},
     {name: 'By', type: 'string', jsonPath: '.spec.answeredBy', description: 'Who answered.'},
     {name: 'Expires', type: 'string', jsonPath: '.spec.expiresAt', description: 'Until when it waits.', priority: 1},
     {name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp', description: 'Age.'},
+    // Last, because its length has no bound.
+    {
+      name: 'Question',
+      type: 'string',
+      jsonPath: '.spec.text',
+      description: 'The question; kubectl shows its first line.',
+    },
   ],
   selectableFields: ['.spec.session', '.status.phase'],
   rootRules: [

@@ -204,6 +204,8 @@ export const Session = defineResource({
     {name: 'Reason', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].reason', description: 'Why.'},
     {name: 'Pod', type: 'string', jsonPath: '.status.pod.name', description: 'Present pod.', priority: 1},
     {name: 'Title', type: 'string', jsonPath: '.spec.title', description: 'Title.', priority: 1},
+    {name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp', description: 'Age.'},
+    // Last, because its length has no bound and every column after it would move with it.
     {
       name: 'Message',
       type: 'string',
@@ -211,7 +213,6 @@ export const Session = defineResource({
       description: 'More.',
       priority: 1,
     },
-    {name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp', description: 'Age.'},
   ],
   selectableFields: ['.spec.agent', '.spec.desired', '.status.phase'],
   rootRules: [terminalPhases(SESSION_TERMINAL)],

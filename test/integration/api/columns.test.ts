@@ -11,8 +11,20 @@ const condition = (type: string, reason: string): Json => ({
   lastTransitionTime: '2026-01-01T00:00:00Z',
 });
 
+interface Row {
+  kind: KindName;
+  resource: string;
+  spec: Json;
+  status: Json;
+  head: string[];
+  /** How the line begins. */
+  line: string[];
+  /** How it ends, if its last column is a text. */
+  last?: string;
+}
+
 /** One object of each kind with everything that its columns show, and the line that `kubectl get -o wide` prints. */
-const ROWS: readonly {kind: KindName; resource: string; spec: Json; status: Json; head: string[]; line: string[]}[] = [
+const ROWS: readonly Row[] = [
   {
     kind: 'Agent',
     resource: 'agents.carrel.dev',
@@ -33,8 +45,9 @@ const ROWS: readonly {kind: KindName; resource: string; spec: Json; status: Json
     resource: 'sessions.carrel.dev',
     spec: {title: 'Title'},
     status: {phase: 'Idle', turns: 3, pod: {name: 'pod-1', uid: 'u'}, conditions: [condition('Ready', 'Idle')]},
-    head: ['NAME', 'PHASE', 'READY', 'AGENT', 'TURNS', 'REASON', 'POD', 'TITLE', 'MESSAGE', 'AGE'],
-    line: ['shown', 'Idle', 'True', 'scribe', '3', 'Idle', 'pod-1', 'Title', 'said'],
+    head: ['NAME', 'PHASE', 'READY', 'AGENT', 'TURNS', 'REASON', 'POD', 'TITLE', 'AGE', 'MESSAGE'],
+    line: ['shown', 'Idle', 'True', 'scribe', '3', 'Idle', 'pod-1', 'Title'],
+    last: 'said',
   },
   {
     kind: 'Turn',
@@ -49,8 +62,9 @@ const ROWS: readonly {kind: KindName; resource: string; spec: Json; status: Json
     resource: 'questions.carrel.dev',
     spec: {answer: {option: 'a'}, answeredBy: 'alice', expiresAt: '2020-01-01T00:00:00Z'},
     status: {phase: 'Answered'},
-    head: ['NAME', 'SESSION', 'KIND', 'PHASE', 'BY', 'EXPIRES', 'AGE'],
-    line: ['shown', 'first', 'Ask', 'Answered', 'alice'],
+    head: ['NAME', 'SESSION', 'TURN', 'KIND', 'PHASE', 'BY', 'EXPIRES', 'AGE', 'QUESTION'],
+    line: ['shown', 'first', 'first-1', 'Ask', 'Answered', 'alice'],
+    last: 'Which one?',
   },
 ];
 
@@ -74,6 +88,7 @@ it.each(ROWS.map((row) => [row.kind, row] as const))('kubectl get shows every co
   const [head, line] = (await place.kubectl(['get', row.resource, '-o', 'wide'])).trim().split('\n');
   expect(head?.split(/\s+/)).toEqual(row.head);
   expect(line?.split(/\s+/).slice(0, row.line.length)).toEqual(row.line);
+  if (row.last !== undefined) expect(line?.endsWith(`   ${row.last}`)).toBe(true);
 });
 
 it('field selectors find a Turn by session and phase, and a Session by agent', async () => {

@@ -49,10 +49,31 @@ describe('sessions', () => {
     expect([reply.status, reply.headers.get('retry-after')]).toEqual([503, '1']);
   });
 
-  test('REST names the missing right, also to a caller that no tool is shown to', async () => {
-    const reply = await fetch(`${fixture.url}/api/v1/sessions?namespace=team-b`, {headers: {'X-API-Key': KEY}});
+  test.each([
+    ['/api/v1/sessions', /"forbidden".*may not list sessions\.carrel\.dev in namespace \\"team-b/],
+    ['/api/v1/sessions/one', /"forbidden".*may not get sessions\.carrel\.dev \\"one\\" in namespace \\"team-b/],
+    [
+      '/api/v1/sessions/one/transcript',
+      /"forbidden".*may not get sessions\.carrel\.dev\/transcript \\"one\\" in namespace \\"team-b/,
+    ],
+  ])('REST names the missing right, also to a caller that no tool is shown to: %s', async (path, says) => {
+    const reply = await fetch(`${fixture.url}${path}?namespace=team-b`, {headers: {'X-API-Key': KEY}});
     expect(reply.status).toBe(403);
-    expect(await reply.text()).toMatch(/"forbidden".*may not list sessions\.carrel\.dev in namespace \\"team-b/);
+    expect(await reply.text()).toMatch(says);
+  });
+
+  test('MCP names the missing right of a tool that it does not show', async () => {
+    const said = await call({'X-API-Key': KEY}, 'quick_search_sessions', {}, '/mcp/team-b');
+    expect(said).toMatch(/-32602.*not found on this connection: .* may not list sessions\.carrel\.dev in namespace/);
+  });
+
+  test('REST tells a session which tool its Agent does not give it', async () => {
+    fixture.addAgent('asker', ['ask']);
+    const {token} = fixture.addRunning('one', 'asker');
+    await fixture.settle();
+    const reply = await fetch(`${fixture.url}/api/v1/sessions`, {headers: bearer(token)});
+    expect(reply.status).toBe(403);
+    expect(await reply.text()).toContain('the tool quick_search_sessions, which the groups of your Agent do not give');
   });
 
   test('a session acts on itself and its descendants only', async () => {

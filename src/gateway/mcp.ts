@@ -241,8 +241,13 @@ function buildServer({calls, version}: McpParts, {connection, takesStream: strea
     const asked = {...connection, progress: streams ? progressOf(context) : undefined};
     const reply = await calls.call(asked, params.name, params.arguments);
     // Not advertised on this connection: a protocol error, not a tool result (Z-027).
-    if (reply.kind === 'hidden')
-      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Tool ${params.name} not found on this connection`);
+    if (reply.kind === 'hidden') {
+      const why = reply.refusal === undefined ? '' : `: ${reply.refusal.message}`;
+      throw new ProtocolError(
+        ProtocolErrorCode.InvalidParams,
+        `Tool ${params.name} not found on this connection${why}`,
+      );
+    }
     return toolResult(reply);
   });
   return server;

@@ -96,7 +96,10 @@ export async function toolData(
   if (reply.kind === 'done')
     return typeof reply.data === 'object' && reply.data !== null ? reply.data : {value: reply.data};
   if (reply.kind === 'refused') throw reply.refusal;
-  throw reply.refusal ?? new Refusal('forbidden', 'The caller has no right to this operation in this namespace.');
+  // Nobody but a session has a part of the tools only.
+  throw (
+    reply.refusal ?? new Refusal('forbidden', `This is the tool ${tool}, which the groups of your Agent do not give.`)
+  );
 }
 
 function searchArguments(url: URL): Record<string, unknown> {

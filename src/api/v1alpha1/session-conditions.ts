@@ -3,7 +3,11 @@ import {defineConditions} from '../conditions.ts';
 /** What a Session may say of itself: condition types, and each reason with what to do next. New ones are added here. */
 export const sessionConditions = defineConditions({
   types: {
-    Ready: {polarity: 'normal', means: 'The session is as desired: it runs, waits or sleeps, or has ended as asked.'},
+    Ready: {
+      polarity: 'normal',
+      means:
+        'The session is as desired: it runs, waits or sleeps, or has ended as asked, by spec.desired or by idle.closeAfter of its Agent.',
+    },
     Complete: {polarity: 'normal', means: 'The session ended as asked.'},
     Failed: {polarity: 'abnormal', means: 'The session cannot go on; spec.restart leads out.'},
     Reconciling: {polarity: 'abnormal', means: 'The controller is bringing it to what is desired.'},
@@ -50,6 +54,11 @@ export const sessionConditions = defineConditions({
     Closing: {means: 'The session is ending.', event: 'none'},
     Closed: {means: 'The session ended.', event: 'Normal'},
     Cancelled: {means: 'The session was cancelled.', event: 'Normal'},
+    ClosedForGood: {
+      means:
+        'The session has ended, and spec.desired asks for something else: nothing brings it back. Start another one.',
+      event: 'Warning',
+    },
     Archived: {means: 'The session is put away; desired: Active brings it back.', event: 'Normal'},
     StartFailed: {
       means: 'The agent did not start within limits.start; the message says what happened.',

@@ -197,7 +197,7 @@ export const Session = defineResource({
       name: 'Ready',
       type: 'string',
       jsonPath: '.status.conditions[?(@.type=="Ready")].status',
-      description: 'Whether it takes input.',
+      description: 'Whether it is as desired; an ended session takes no input, see the phase.',
     },
     {name: 'Agent', type: 'string', jsonPath: '.spec.agent', description: 'Agent that runs.'},
     {name: 'Turns', type: 'integer', jsonPath: '.status.turns', description: 'Turns that ended.'},

@@ -13,7 +13,14 @@ function closed(life: LifeSeen): Life | undefined {
   const {seen, status} = life;
   if (status.phase !== 'Closed') return undefined;
   const over = afterTime(life);
-  return {...kept(life, 'Closed'), steps: [...deletePod(seen), ...over.steps], outcome: over.outcome};
+  const told = REASONS.find((r) => r === status.stoppedReason) ?? 'Closed';
+  return {
+    phase: 'Closed',
+    ...endedAs(life, told),
+    changes: {pod: podLeft(life)},
+    steps: [...deletePod(seen), ...over.steps],
+    outcome: over.outcome,
+  };
 }
 
 const REASONS = ['Cancelled', 'Closed', 'Idle'] as const;
@@ -52,16 +59,9 @@ function closing(life: LifeSeen): Life | undefined {
 
 function closedNow(life: LifeSeen, stoppedReason: (typeof REASONS)[number]): Life {
   const {seen, status} = life;
-  const reason = stoppedReason === 'Cancelled' ? 'Cancelled' : 'Closed';
-  const message = {
-    Cancelled: 'the session was cancelled',
-    Closed: 'the session was closed',
-    Idle: 'the session was closed after being idle for idle.closeAfter of the Agent',
-  }[stoppedReason];
   return {
     phase: 'Closed',
-    ready: {status: 'True', reason, message},
-    conditions: [{type: 'Complete', reason, message}],
+    ...endedAs(life, stoppedReason),
     steps: [],
     changes: {
       pod: undefined,
@@ -73,6 +73,31 @@ function closedNow(life: LifeSeen, stoppedReason: (typeof REASONS)[number]): Lif
       timeline: withStep(status.timeline, 'Closed', seen.now, stoppedReason),
     },
     outcome: wait(ttlLeft(life, seen.now)),
+  };
+}
+
+/** A Session ends once: whoever wants something else of it afterwards is told that this cannot be had. */
+function endedAs(
+  {seen}: LifeSeen,
+  stoppedReason: (typeof REASONS)[number],
+): Pick<Life, 'ready' | 'conditions' | 'stalled'> {
+  const {desired} = seen.session.spec;
+  const reason = stoppedReason === 'Cancelled' ? 'Cancelled' : 'Closed';
+  const message = {
+    Cancelled: 'the session was cancelled',
+    Closed: 'the session was closed',
+    Idle: 'the session was closed after being idle for idle.closeAfter of the Agent',
+  }[stoppedReason];
+  const complete = {type: 'Complete', reason, message} as const;
+  // Who asked for no end and got that of the Agent's limit has asked for nothing that did not come.
+  const asked = desired === 'Closed' || desired === 'Cancelled' || (stoppedReason === 'Idle' && desired !== 'Archived');
+  if (asked) return {ready: {status: 'True', reason, message}, conditions: [complete]};
+  const final = `${message}, for good: spec.desired ${desired} cannot bring it back. Next: start another Session; set spec.desired to Closed, or delete this one`;
+  return {
+    ready: {status: 'False', reason: 'ClosedForGood', message: final},
+    conditions: [complete],
+    // Not on its way to what is desired.
+    stalled: true,
   };
 }
 
@@ -104,12 +129,14 @@ function failed(life: LifeSeen): Life | undefined {
   const {seen, status} = life;
   if (status.phase !== 'Failed' || seen.session.spec.restart > (status.restart ?? 0)) return undefined;
   const over = afterTime(life);
-  return {...kept(life, 'Failed'), steps: [...deletePod(seen), ...over.steps], outcome: over.outcome};
-}
-
-function kept(life: LifeSeen, phase: 'Closed' | 'Failed'): Omit<Life, 'steps' | 'outcome'> {
-  const ready = {status: 'False', reason: phase === 'Closed' ? 'Closed' : 'StartFailed', message: ''} as const;
-  return {phase, ready, keepConditions: true, changes: {pod: podLeft(life)}};
+  return {
+    phase: 'Failed',
+    ready: {status: 'False', reason: 'StartFailed', message: ''},
+    keepConditions: true,
+    changes: {pod: podLeft(life)},
+    steps: [...deletePod(seen), ...over.steps],
+    outcome: over.outcome,
+  };
 }
 
 function afterTime(life: LifeSeen): {steps: Step[]; outcome: Life['outcome']} {

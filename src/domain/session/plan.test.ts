@@ -18,6 +18,7 @@ import {planSession} from './plan.ts';
 import type {SessionSeen} from './seen.ts';
 
 const gone: SessionSeen['pod'] = {kind: 'Gone', name: 'carrel-one-5e551011-1', uid: POD_UID};
+const bare = {pod: {kind: 'None'}} as const satisfies Partial<SessionSeen>;
 const going = {kind: 'Present' as const, pod: pod({phase: 'Running'}, {metadata: {deletionTimestamp: ago(1)}})};
 const running = {
   observedGeneration: 1,
@@ -732,8 +733,30 @@ const CASES: Record<string, Case> = {
   'shall not close any more while it closes: it closes all the same, and says why': {
     seen: seenWithPod({phase: 'Closing', stoppedReason: 'Cancelled', pod: undefined}, {pod: gone}, {desired: 'Active'}),
     phase: 'Closed',
-    ready: 'Cancelled',
+    ready: 'ClosedForGood',
     status: {stoppedReason: 'Cancelled'},
+    conditions: ['Complete', 'Ready', 'Stalled'],
+  },
+  'closed and shall be active again: it says that it is closed for good, and is on no way to it': {
+    seen: seenWithPod({phase: 'Closed', stoppedReason: 'Closed', pod: undefined, finishedAt: ago(9)}, bare),
+    phase: 'Closed',
+    ready: 'ClosedForGood',
+    steps: [],
+    conditions: ['Complete', 'Ready', 'Stalled'],
+  },
+  'closed as asked, and looked at once more': {
+    seen: seenWithPod({phase: 'Closed', stoppedReason: 'Closed', pod: undefined, finishedAt: ago(9)}, bare, {
+      desired: 'Closed',
+    }),
+    phase: 'Closed',
+    ready: 'Closed',
+    conditions: ['Complete', 'Ready'],
+  },
+  'closed by the limit of its Agent: nobody asked for anything else': {
+    seen: seenWithPod({phase: 'Closed', stoppedReason: 'Idle', pod: undefined, finishedAt: ago(9)}, bare),
+    phase: 'Closed',
+    ready: 'Closed',
+    conditions: ['Complete', 'Ready'],
   },
   'its pod was deleted and the node does not answer: the next step is told': {
     seen: seenWithPod(works, {pod: going, node: 'Unreachable', turns: [turn('first', running)]}),
@@ -768,12 +791,11 @@ const CASES: Record<string, Case> = {
     conditions: ['Complete', 'Ready'],
   },
   'closed and its time is over': {
-    seen: seenWithPod(
-      {phase: 'Closed', pod: undefined, finishedAt: ago(7 * 86_400), conditions: []},
-      {pod: {kind: 'None'}},
-    ),
+    seen: seenWithPod({phase: 'Closed', pod: undefined, finishedAt: ago(7 * 86_400), conditions: []}, bare, {
+      desired: 'Closed',
+    }),
     phase: 'Closed',
-    ready: '',
+    ready: 'Closed',
     steps: ['DeleteSession'],
   },
   'shall be archived': {

@@ -2,6 +2,7 @@ import {describe, expect, it} from 'vitest';
 import {z} from 'zod';
 import {generatedFiles} from '../hack/generate/files.ts';
 import {type AnyResource, toCrd} from '../src/api/crd.ts';
+import {imageByDigest} from '../src/api/schema.ts';
 import {toStructural} from '../src/api/structural.ts';
 import {KINDS} from '../src/api/v1alpha1/index.ts';
 import {isJson, items, type Json, member, text} from '../src/kube/typed.ts';
@@ -92,6 +93,26 @@ describe.each(kinds.map((kind) => [kind.kind, kind] as const))('schema of %s', (
 
   it('limits names by the schema', () => {
     expect(JSON.stringify(toCrd(kind))).toContain(`"name":{"type":"string","maxLength":${kind.maxName},`);
+  });
+});
+
+describe('an image by digest', () => {
+  const image = imageByDigest('An image.');
+  it('is asked for by a rule that says how to get one, and by no pattern that hides it', () => {
+    const said = JSON.stringify(toStructural(z.object({image})));
+    expect(said).toContain(String.raw`self.matches('^[^@\\\\s]+@sha256:[a-f0-9]{64}$')`);
+    expect(said).toMatch(/must be pinned by digest: name@sha256:.*crane digest.*kubectl get pod/);
+    expect(said).not.toContain('"pattern"');
+  });
+
+  it.each([
+    ['registry.example/agent:1', false],
+    ['nginx', false],
+    [`a b@sha256:${'a'.repeat(64)}`, false],
+    [`registry.example/agent@sha256:${'a'.repeat(63)}`, false],
+    [`registry.example:5000/agent:1@sha256:${'a'.repeat(64)}`, true],
+  ])('%s: %s', (name, valid) => {
+    expect(image.safeParse(name).success).toBe(valid);
   });
 });
 

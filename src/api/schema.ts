@@ -60,13 +60,22 @@ export function integer(min: number, max: number, description: string): z.ZodInt
   return z.int().min(min).max(max).describe(description);
 }
 
-/** Image by digest, `repository[:tag]@sha256:<64 hex digits>`. */
+const BY_DIGEST = /^[^@\s]+@sha256:[a-f0-9]{64}$/;
+
+/** Image by digest, `repository[:tag]@sha256:<64 hex digits>`. A rule and no pattern, so that the refusal can say how to get one. */
 export function imageByDigest(description: string): z.ZodString {
-  return z
+  const image = z
     .string()
     .max(512)
-    .regex(/^[^@\s]+@sha256:[a-f0-9]{64}$/)
+    .refine((name) => BY_DIGEST.test(name))
     .describe(`${description} Always by digest: name@sha256:<64 hex digits>.`);
+  const rule = {
+    // Once more escaped: a text of CEL.
+    rule: `self.matches('${BY_DIGEST.source.replaceAll('\\', '\\\\')}')`,
+    message:
+      'must be pinned by digest: name@sha256:<64 hex digits>. Get it with `crane digest <image>`, or from a pod that runs the image: `kubectl get pod <pod> -o jsonpath={..imageID}`',
+  };
+  return k8s(image, {'x-kubernetes-validations': [rule]});
 }
 
 /** List that is replaced as a whole. */

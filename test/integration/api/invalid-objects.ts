@@ -31,7 +31,7 @@ export const INVALID_OBJECTS: readonly InvalidObject[] = [
     kind: 'Agent',
     state: 'an image by tag',
     spec: {image: 'nginx:1.27'},
-    says: 'The Agent "x" is invalid: spec.image: Invalid value: "nginx:1.27": spec.image in body should match \'^[^@\\s]+@sha256:[a-f0-9]{64}$\'',
+    says: 'The Agent "x" is invalid: spec.image: Invalid value: "nginx:1.27": must be pinned by digest: name@sha256:<64 hex digits>. Get it with `crane digest <image>`, or from a pod that runs the image: `kubectl get pod <pod> -o jsonpath={..imageID}`',
   },
   {
     kind: 'Agent',
@@ -127,7 +127,7 @@ export const INVALID_OBJECTS: readonly InvalidObject[] = [
     kind: 'Agent',
     state: 'a workspace image by tag',
     spec: {workspace: {image: 'busybox'}},
-    says: 'The Agent "x" is invalid: spec.workspace.image: Invalid value: "busybox": spec.workspace.image in body should match \'^[^@\\s]+@sha256:[a-f0-9]{64}$\'',
+    says: 'The Agent "x" is invalid: spec.workspace.image: Invalid value: "busybox": must be pinned by digest: name@sha256:<64 hex digits>. Get it with `crane digest <image>`, or from a pod that runs the image: `kubectl get pod <pod> -o jsonpath={..imageID}`',
   },
   {
     kind: 'Session',

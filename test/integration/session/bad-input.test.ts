@@ -189,7 +189,7 @@ async function published(name: string): Promise<void> {
 describe('a session whose agent cannot be run waits, and says for what', () => {
   it('a tag instead of a digest is refused when it is applied', async () => {
     await expect(place.agent('tagged', {image: 'registry.example/agent:1'})).rejects.toThrow(
-      /spec.image: .*registry.example\/agent:1/s,
+      /spec.image: .*registry.example\/agent:1.*must be pinned by digest: name@sha256:.*crane digest/s,
     );
   });
 

@@ -21,7 +21,7 @@ export const REFUSALS = {
   invalid_arguments: [400, 'An argument does not fit the schema; the message names it.'],
   unsupported_argument: [
     400,
-    'The argument is known, but this version does not take it; the message says what to do instead. Nothing was done.',
+    'This version does not take the argument; the message says what to do instead, or what is taken. Nothing was done.',
   ],
   forbidden: [403, 'The caller may not do this; the message names the missing right.'],
   session_not_found: [404, 'No Session of that name is visible to the caller in this namespace.'],

@@ -25,7 +25,11 @@ type Handler = (parts: RestParts, request: RestRequest, name: string) => Promise
 interface Route {
   readonly path: RegExp;
   readonly methods: Readonly<Record<string, Handler>>;
+  /** Query parameters that GET takes beside `namespace`, which all take. */
+  readonly query?: readonly string[];
 }
+
+const SEARCH = ['query', 'phase', 'agent'] as const;
 
 const NAME = '([a-z0-9][-a-z0-9.]{0,62})';
 
@@ -33,6 +37,7 @@ const NAME = '([a-z0-9][-a-z0-9.]{0,62})';
 const ROUTES: readonly Route[] = [
   {
     path: /^\/api\/v1\/sessions\/?$/,
+    query: [...SEARCH, 'limit'],
     methods: {
       GET: async (parts, request) =>
         sendJson(
@@ -55,7 +60,11 @@ const ROUTES: readonly Route[] = [
       },
     },
   },
-  {path: new RegExp(`^/api/v1/sessions/${NAME}/transcript$`), methods: {GET: sendTranscript}},
+  {
+    path: new RegExp(`^/api/v1/sessions/${NAME}/transcript$`),
+    query: ['after', 'limit', 'turn'],
+    methods: {GET: sendTranscript},
+  },
   {
     path: new RegExp(`^/api/v1/sessions/${NAME}/turns$`),
     methods: {
@@ -82,6 +91,7 @@ export async function serveRest(parts: RestParts, request: RestRequest): Promise
   const name = route?.path.exec(request.url.pathname)?.[1] ?? '';
   const handler = route?.methods[request.req.method ?? ''];
   if (handler === undefined) throw new Refusal('path_not_found', 'Nothing is served at this path.');
+  refuseUnknown(request.url, ['namespace', ...(request.req.method === 'GET' ? (route?.query ?? []) : [])]);
   await handler(parts, request, name);
 }
 
@@ -102,9 +112,20 @@ export async function toolData(
   );
 }
 
+// Never ignored in silence: a filter with a typing error would show everything.
+function refuseUnknown({searchParams}: URL, allowed: readonly string[]): void {
+  const unknown = [...new Set(searchParams.keys())].filter((name) => !allowed.includes(name));
+  if (unknown.length === 0) return;
+  const names = unknown.slice(0, 5).map((name) => JSON.stringify(name.slice(0, 64)));
+  throw new Refusal(
+    'unsupported_argument',
+    `Query parameter ${names.join(', ')}: this takes ${allowed.join(', ')} only.`,
+  );
+}
+
 function searchArguments(url: URL): Record<string, unknown> {
   const args: Record<string, unknown> = {};
-  for (const name of ['query', 'phase', 'agent']) {
+  for (const name of SEARCH) {
     const value = url.searchParams.get(name);
     if (value !== null) args[name] = value;
   }

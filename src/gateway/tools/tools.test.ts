@@ -304,6 +304,21 @@ describe('get_transcript_archive and REST', () => {
     expect(reply.headers.get('content-type')).toBe('application/problem+json');
   });
 
+  test.each([
+    ['GET', '/sessions?phse=Failed', '"phse": this takes namespace, query, phase, agent, limit only'],
+    ['GET', '/sessions?tool_groups=ask', '"tool_groups": this takes namespace, query, phase, agent, limit only'],
+    ['GET', '/sessions/one?phase=x', '"phase": this takes namespace only'],
+    ['GET', '/sessions/one/transcript?from=1&to=2', '"from", "to": this takes namespace, after, limit, turn only'],
+    ['POST', '/sessions/one/turns?limit=1', '"limit": this takes namespace only'],
+  ])('REST refuses a query parameter that it does not know: %s %s', async (method, path, says) => {
+    const reply = await fetch(`${fixture.url}/api/v1${path}`, {method, headers: byKey});
+    const detail = expect.stringContaining(says);
+    expect([reply.status, await reply.json()]).toEqual([
+      400,
+      expect.objectContaining({code: 'unsupported_argument', detail}),
+    ]);
+  });
+
   test('REST lists, shows, and names what is not there', async () => {
     fixture.addSession('one', {title: 'First'});
     await fixture.settle();

@@ -101,7 +101,7 @@ export const Question = defineResource({
       },
     },
     reasons: {
-      Open: {means: 'Somebody has to answer: kubectl patch, or the gateway.', event: 'Normal'},
+      Open: {means: 'Somebody has to answer; the message holds the kubectl command.', event: 'Normal'},
       Answered: {means: 'It was answered.', event: 'Normal'},
       Expired: {means: 'Nobody answered in time; the refusing option was chosen.', event: 'Warning'},
       NameTaken: {

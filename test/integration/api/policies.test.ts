@@ -95,6 +95,14 @@ describe('who may write what', () => {
     expect(member(stored, 'spec')).toMatchObject(JSON.parse(inPlace(row.gives)));
   });
 
+  it('an answer that is a bare word is refused by the schema, which names the field', async () => {
+    await place.kubectl([...PLATFORM, 'create', '-f', '-'], example('Question', 'word'));
+    const patch = ['patch', 'questions.carrel.dev/word', '--type=merge', '-p', JSON.stringify({spec: {answer: 'a'}})];
+    const said = await place.refusal([...as('alice'), ...patch]);
+    expect(said).toMatch(/spec\.answer: Invalid value: .*must be of type object/);
+    expect(said).not.toContain('failed to convert');
+  });
+
   it('a stamped turn survives a second apply', async () => {
     const turn = example('Turn', 'applied');
     await place.kubectl([...as('alice'), 'apply', '-f', '-'], turn);

@@ -1,6 +1,7 @@
 import type {KubeObject, Manifest, ObjectRef} from '../api/kube-object.ts';
 import {type Call, type Caller, type CallerParts, createCaller} from './caller.ts';
 import {systemClock} from './clock.ts';
+import {encodeJson} from './encode.ts';
 import {ApiError, isApiError} from './errors.ts';
 import {collectionPath, objectPath, type Query, refKey, requireNamespace, selectionQuery, withQuery} from './path.ts';
 import type {CallOptions, Client, JsonPatch, Listed, Selection, WriteOptions} from './ports.ts';
@@ -122,7 +123,7 @@ function writerOf(parts: ClientParts, call: Caller) {
         name,
         resource: resourceName(resource),
         path: withQuery(path, {...query, fieldManager, fieldValidation, dryRun}),
-        body: JSON.stringify(body),
+        body: encodeJson(body),
       },
       options,
     );

@@ -79,6 +79,16 @@ describe('kinds of refusals, from the real server', () => {
     expect(await kindOf(client.delete(Widgets, ref('conditional'), {uid: 'other'}))).toBe('Conflict');
   });
 
+  test('a test of a text with <, > and & holds, as the API server writes them', async () => {
+    const {client} = place;
+    const {uid} = (await make('angled')).metadata;
+    const phase = 'at <anonymous> & "co" \u2028 é\n';
+    const first = {uid, ops: [{op: 'add', path: '/status', value: {phase}}]} as const;
+    await client.patchStatusJson(Widgets, ref('angled'), first);
+    const next = {uid, tests: {'/status': {phase}}, ops: [{op: 'replace', path: '/status/phase', value: 'x'}]} as const;
+    expect((await client.patchStatusJson(Widgets, ref('angled'), next)).status?.phase).toBe('x');
+  });
+
   test('shapes: schema, unknown fields strict and not', async () => {
     const warnings: string[] = [];
     const client = openClient(place.connection, {onWarning: (warning) => warnings.push(warning)});

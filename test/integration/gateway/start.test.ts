@@ -1,7 +1,7 @@
 import {randomUUID} from 'node:crypto';
 import {afterAll, beforeAll, describe, expect, it} from 'vitest';
 import {LABEL_SESSION} from '../../../src/api/meta.ts';
-import {openRelease, Place} from '../../support/release.ts';
+import {openRelease, Place, until} from '../../support/release.ts';
 import {type Client, clientOf, type Door, EVERYTHING, field, makeAccount, openDoors, untilAgent} from './door.ts';
 
 let place: Place;
@@ -47,7 +47,12 @@ describe('start_session with a key', () => {
   });
 
   it('Z-081 Z-084 a later repeat with other arguments returns the first session as it is', async () => {
-    const again = await start({...args, agent_root: 'no-such-agent', prompt: 'say something else', title: 'Other'}, 1);
+    // The turn has ended; that the Session is idle again reaches this replica a moment later.
+    const again = await until(30_000, async () => {
+      const said = await start({...args, agent_root: 'no-such-agent', prompt: 'say something else', title: 'Other'}, 1);
+      expect(field(said, 'Agent job')).not.toBe('running');
+      return said;
+    });
     expect(again).toMatch(/^## Existing Session Returned \(idempotency_key matched\)/);
     expect([field(again, 'ID'), field(again, 'Title'), field(again, 'Agent job')]).toEqual([id, 'Parallel', 'ended']);
     expect((await place.get(id)).spec).toMatchObject({prompt: 'say started once', title: 'Parallel', agent: 'scribe'});

@@ -36,7 +36,7 @@ export default defineConfig({
           name: 'integration',
           include: ['test/integration/**/*.test.ts'],
           exclude: ALONE,
-          maxWorkers: 3,
+          maxWorkers: 2,
         },
       },
       {test: {...onCluster, name: 'alone', include: ALONE, fileParallelism: false}},

@@ -1,4 +1,5 @@
 import type {AgentSpec} from '../../api/v1alpha1/index.ts';
+import {firstFew} from '../first-few.ts';
 import {isWithin, parseAddress, parseRange} from './address.ts';
 import type {Target} from './target.ts';
 
@@ -37,9 +38,8 @@ function isHost(host: string, target: Target): boolean {
 function judgeAgent(rules: readonly EgressRule[], target: Target): RuleVerdict {
   if (rules.some((rule) => matches(rule, target))) return {allowed: true};
   if (rules.length === 0) return refused(target, 'the Agent lists no hosts in network.egress');
-  const listed = rules.slice(0, MAX_LISTED).map((r) => `${r.host ?? r.cidr}:${(r.ports ?? DEFAULT_PORTS).join(',')}`);
-  const more = rules.length > MAX_LISTED ? ` and ${rules.length - MAX_LISTED} more` : '';
-  return refused(target, `network.egress of the Agent allows ${listed.join(' ')}${more}`);
+  const listed = rules.map((r) => `${r.host ?? r.cidr}:${(r.ports ?? DEFAULT_PORTS).join(',')}`);
+  return refused(target, `network.egress of the Agent allows ${firstFew(listed, MAX_LISTED, ' ')}`);
 }
 
 // A range is for addresses only: resolving any name to see whether it lies in the range would let names leak out.

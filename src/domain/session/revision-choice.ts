@@ -2,6 +2,7 @@ import type {ControllerRevision} from '../../api/kube-core.ts';
 import type {AgentObject, SessionObject} from '../../api/v1alpha1/index.ts';
 import {allowedModels} from '../agent/launch.ts';
 import {parseRevision} from '../agent/revision.ts';
+import {firstFew} from '../first-few.ts';
 import type {NamedRevision, RevisionChoice} from './seen.ts';
 
 /** What decides which revision a new attempt runs. */
@@ -40,9 +41,7 @@ export function chooseRevision({session, agent, published, agents}: ChoiceSeen):
 
 /** `spec.agent` cannot be corrected, so both ways out are told. */
 function agentMissing(name: string, agents: readonly string[]): string {
-  const some = [...agents].sort().slice(0, NAMES).join(', ');
-  const more = agents.length > NAMES ? ` and ${agents.length - NAMES} more` : '';
-  const there = agents.length === 0 ? 'the namespace has none' : `there are ${some}${more}`;
+  const there = agents.length === 0 ? 'the namespace has none' : `there are ${firstFew([...agents].sort(), NAMES)}`;
   return `spec.agent: no Agent named ${name} exists in this namespace; create it, or delete this Session and create it again with another agent (${there}): spec.agent cannot be changed`;
 }
 

@@ -1,3 +1,4 @@
+import {firstFew} from '../../../domain/first-few.ts';
 import {Refusal} from '../../../domain/refusal.ts';
 import type {ToolCall} from '../../tool.ts';
 
@@ -33,7 +34,5 @@ export async function agentNotFound(call: Asking, name: string): Promise<Refusal
 function sayChoice(names: readonly string[], isSession: boolean): string {
   if (names.length === 0)
     return isSession ? 'there is none that this session could start' : 'there is no published Agent yet';
-  const left = names.length - MAX_NAMES;
-  const more = left > 0 ? ` and ${left} more` : '';
-  return `choose one of: ${names.slice(0, MAX_NAMES).join(', ')}${more}`;
+  return `choose one of: ${firstFew(names, MAX_NAMES)}`;
 }

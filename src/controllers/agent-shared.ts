@@ -1,3 +1,5 @@
+import type {ServiceAccount} from '../api/kube-core.ts';
+import type {KubeObject} from '../api/kube-object.ts';
 import {
   type AgentIdentity,
   buildNetworkPolicy,
@@ -7,7 +9,9 @@ import {
 } from '../domain/agent/isolation.ts';
 import {canonicalJson} from '../domain/canonical.ts';
 import {NetworkPolicies, ServiceAccounts} from '../kube/builtin.ts';
+import type {AnyWatch, Key} from '../kube/controller-ports.ts';
 import type {CachedReader, Client} from '../kube/ports.ts';
+import {askedFor, wakeOn} from './wake.ts';
 
 /**
  * Makes sure that ServiceAccount and NetworkPolicy of an Agent are there, before any of its pods: by server-side apply,
@@ -28,6 +32,22 @@ export async function ensureAgentShared(
   if (policy === undefined || !samePolicy(wanted.spec, policy.spec)) {
     await write.apply(NetworkPolicies, wanted, {force: true});
   }
+}
+
+/** What wakes who keeps these objects: somebody who deletes or opens the policy of running pods finds it back at once. */
+export function watchAgentShared(
+  keys: (object: KubeObject, read: CachedReader) => readonly Key[],
+  added: () => boolean = () => true,
+): readonly AnyWatch[] {
+  return [
+    wakeOn({resource: NetworkPolicies, changed: askedFor, added, keys}),
+    wakeOn<ServiceAccount>({
+      resource: ServiceAccounts,
+      changed: (old, now) => old.automountServiceAccountToken !== now.automountServiceAccountToken,
+      added,
+      keys,
+    }),
+  ];
 }
 
 /** The server drops empty lists, so an empty ingress list and a missing one are the same. */

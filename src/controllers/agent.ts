@@ -1,17 +1,15 @@
-import type {ServiceAccount} from '../api/kube-core.ts';
 import type {KubeObject} from '../api/kube-object.ts';
 import {LABEL_AGENT} from '../api/meta.ts';
 import type {ReleasePods} from '../domain/agent/isolation.ts';
 import {planAgent} from '../domain/agent/plan.ts';
 import {revisionData, revisionName, type UidRange} from '../domain/agent/revision.ts';
-import {ControllerRevisions, NetworkPolicies, ServiceAccounts} from '../kube/builtin.ts';
+import {ControllerRevisions} from '../kube/builtin.ts';
 import {defineController, watch} from '../kube/controller.ts';
 import type {ControllerDefinition, Key} from '../kube/controller-ports.ts';
 import {isApiError} from '../kube/errors.ts';
 import {Agents} from '../kube/kinds.ts';
 import {writeStatus} from '../kube/status.ts';
-import {ensureAgentShared} from './agent-shared.ts';
-import {askedFor, wakeOn} from './wake.ts';
+import {ensureAgentShared, watchAgentShared} from './agent-shared.ts';
 
 /** What the Agent controller needs to know of the installation. */
 export interface AgentControllerSettings {
@@ -29,16 +27,7 @@ export function agentController({range, release}: AgentControllerSettings): Cont
   return defineController({
     name: 'agent',
     resource: Agents,
-    watches: [
-      watch({resource: ControllerRevisions, enqueue: agentOf}),
-      // Somebody who deletes or opens the policy of running pods finds it back at once, not at the next resync.
-      wakeOn({resource: NetworkPolicies, changed: askedFor, keys: agentOf}),
-      wakeOn<ServiceAccount>({
-        resource: ServiceAccounts,
-        changed: (old, now) => old.automountServiceAccountToken !== now.automountServiceAccountToken,
-        keys: agentOf,
-      }),
-    ],
+    watches: [watch({resource: ControllerRevisions, enqueue: agentOf}), ...watchAgentShared(agentOf)],
     async reconcile({object: agent, read, write, events, now}) {
       if (agent.metadata.deletionTimestamp !== undefined) return {kind: 'done'};
       const namespace = agent.metadata.namespace ?? '';

@@ -1,16 +1,15 @@
-import type {ServiceAccount} from '../api/kube-core.ts';
 import type {KubeObject} from '../api/kube-object.ts';
 import type {Pod} from '../api/kube-pod.ts';
 import {LABEL_AGENT, LABEL_AGENT_UID} from '../api/meta.ts';
 import {done, type Outcome} from '../api/outcome.ts';
 import type {ReleasePods} from '../domain/agent/isolation.ts';
-import {NetworkPolicies, Pods, ServiceAccounts} from '../kube/builtin.ts';
+import {Pods} from '../kube/builtin.ts';
 import {defineController} from '../kube/controller.ts';
 import type {ControllerDefinition, Key, ReconcileInput} from '../kube/controller-ports.ts';
 import {Agents} from '../kube/kinds.ts';
 import type {CachedReader} from '../kube/ports.ts';
-import {ensureAgentShared} from './agent-shared.ts';
-import {askedFor, wakeOn} from './wake.ts';
+import {ensureAgentShared, watchAgentShared} from './agent-shared.ts';
+import {wakeOn} from './wake.ts';
 
 /**
  * Pods outlive their Agent, and without its NetworkPolicy they are open: while any is left, policy and ServiceAccount come
@@ -24,13 +23,7 @@ export function isolationController(release: ReleasePods): ControllerDefinition 
     // Progress of a pod changes nothing here.
     wakes: () => false,
     watches: [
-      wakeOn({resource: NetworkPolicies, changed: askedFor, added: () => false, keys: onePod}),
-      wakeOn<ServiceAccount>({
-        resource: ServiceAccounts,
-        changed: (old, now) => old.automountServiceAccountToken !== now.automountServiceAccountToken,
-        added: () => false,
-        keys: onePod,
-      }),
+      ...watchAgentShared(onePod, () => false),
       // A policy that goes between the look at it and its pod finds no pod to wake. And the pod that stood for all may go
       // before anything is mended: then another one stands for the rest.
       wakeOn({

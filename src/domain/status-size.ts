@@ -48,13 +48,22 @@ const LEVELS = [
 /** The status of a Session within its size: texts get shorter where all of them together do not fit. The runner's part stays. */
 export function sizedSession(status: SessionStatus): SessionStatus {
   const {runner: _runner, ...own} = status;
-  const forms = LEVELS.map((level) => ({
+  const form = (level: (typeof LEVELS)[number]) => ({
     ...own,
     ...(own.timeline === undefined ? {} : {timeline: own.timeline.map((step) => withNote(step, level.note))}),
     ...(own.conditions === undefined ? {} : {conditions: own.conditions.map((c) => shortened(c, level))}),
-  }));
-  const fits = forms.find((form) => jsonBytes(form) <= SESSION_BYTES) ?? forms.at(-1);
-  return {...status, ...fits};
+  });
+  return {...status, ...firstThatFits(LEVELS, form, SESSION_BYTES)};
+}
+
+/** The form of the first level that fits, or of the last; each is made only if the one before was too large. */
+function firstThatFits<L, F>(levels: readonly [L, ...L[]], form: (level: L) => F, max: number): F {
+  let made = form(levels[0]);
+  for (const level of levels.slice(1)) {
+    if (jsonBytes(made) <= max) break;
+    made = form(level);
+  }
+  return made;
 }
 
 type TimelineStep = NonNullable<SessionStatus['timeline']>[number];
@@ -82,15 +91,15 @@ export function sizedRunner(status: RunnerStatus): RunnerStatus {
   // The name of the conversation is never cut: another name is another conversation.
   if (jsonBytes(sized.agentSessionId ?? '') > 514) delete sized.agentSessionId;
   if (findings === undefined) return sized;
-  const forms = FINDING_BYTES.map((bytes) => ({
+  const form = (bytes: number) => ({
     ...sized,
     findings: findings.map((f) => ({
       type: cutBytes(f.type, 64),
       reason: cutBytes(f.reason, 64),
       message: cutBytes(f.message, bytes),
     })),
-  }));
-  return forms.find((form) => jsonBytes(form) <= RUNNER_BYTES) ?? forms.at(-1) ?? sized;
+  });
+  return firstThatFits(FINDING_BYTES, form, RUNNER_BYTES);
 }
 
 function sizedAgent(agent: NonNullable<RunnerStatus['agent']>): NonNullable<RunnerStatus['agent']> {

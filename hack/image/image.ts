@@ -35,12 +35,11 @@ export interface Target {
 export async function buildImage(plan: ImagePlan, target: Target): Promise<string> {
   const work = await mkdtemp(join(tmpdir(), 'carrel-image-'));
   try {
-    const folders = plan.layers.map((_, index) => join(work, `layer-${index}`));
-    const staged = plan.layers.map((layer, index) => ({layer, folder: folders[index] ?? work}));
-    await Promise.all(staged.map((s) => (s.layer.origin === undefined ? stage(s) : undefined)));
+    const staged = plan.layers.map((layer, index) => ({layer, folder: join(work, `layer-${index}`)}));
+    await Promise.all(staged.filter(({layer}) => layer.origin === undefined).map(stage));
     const known = await knownDigest(plan, target, staged);
     if (known.reference !== undefined) return known.reference;
-    await Promise.all(staged.map((s) => (s.layer.origin === undefined ? undefined : stage(s))));
+    await Promise.all(staged.filter(({layer}) => layer.origin !== undefined).map(stage));
     const tars: string[] = [];
     for (const {layer, folder} of staged) tars.push(await tarOf(folder, layer.uid));
     const reference = await push(plan, target, tars);

@@ -27,7 +27,7 @@ export function createSlots(places: number): (address: string) => Slot {
   };
   return (address) => {
     if (taken >= places) throw new Refusal('busy', 'Too many requests; try again in a second.');
-    const names: string[] = [];
+    const names = new Set<string>();
     const claim = (name: string, share: number, who: string): void => {
       const now = held.get(name) ?? 0;
       if (now >= most(share))
@@ -36,7 +36,7 @@ export function createSlots(places: number): (address: string) => Slot {
           `${who} has ${now} requests in flight, and no more are taken from it; wait until some have ended.`,
         );
       held.set(name, now + 1);
-      names.push(name);
+      names.add(name);
     };
     const stranger = `address ${address}`;
     claim(stranger, SHARE.unknown, `Address ${address}, with credentials that are not known yet,`);
@@ -44,7 +44,7 @@ export function createSlots(places: number): (address: string) => Slot {
     return {
       claim(caller, namespace) {
         release(stranger);
-        names.splice(names.indexOf(stranger), 1);
+        names.delete(stranger);
         const share = caller.kind === 'session' ? SHARE.session : SHARE.user;
         claim(`caller ${principalOf(caller)}`, share, principalOf(caller));
         claim(`namespace ${namespace}`, SHARE.namespace, `Namespace "${namespace}"`);

@@ -1,8 +1,8 @@
 import {afterEach, beforeEach, describe, expect, it} from 'vitest';
 import {
   AGENT_IMAGE,
-  ClusterAddresses,
   type ControllerFixture,
+  putAddresses,
   sessionSpec,
   startControllers,
 } from '../../test/support/controller-fixture.ts';
@@ -18,12 +18,7 @@ let run: ControllerFixture;
 
 beforeEach(async () => {
   api = await startFakeApi();
-  for (const [name, clusterIP] of [
-    ['carrel-gateway', '10.0.0.1'],
-    ['carrel-egress', '10.0.0.2'],
-  ] as const) {
-    api.put(ClusterAddresses, {metadata: {name, namespace}, spec: {clusterIP}});
-  }
+  putAddresses(api, namespace);
   const spec = {...revisionData().spec, image: AGENT_IMAGE};
   api.put(Agents, {metadata: {name: 'scribe', namespace, generation: 1}, spec});
   run = await startControllers({connection: api.connection, namespace});

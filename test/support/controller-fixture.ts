@@ -12,6 +12,7 @@ import type {Connection} from '../../src/kube/connection.ts';
 import {createRecorder} from '../../src/kube/events.ts';
 import {Sessions, Turns} from '../../src/kube/kinds.ts';
 import type {Client} from '../../src/kube/ports.ts';
+import type {FakeApi} from './fake-api.ts';
 import {keptLog} from './log.ts';
 
 /** The controllers of a process, against whatever API server; the test plays kubelet, gateway and archive. */
@@ -180,9 +181,14 @@ export function servicesOf(namespace: string): readonly object[] {
   }));
 }
 
+/** Gateway and relay with the addresses that pods are told. */
+export function putAddresses(api: FakeApi, namespace: string): void {
+  const addresses = {'carrel-gateway': '10.0.0.1', 'carrel-egress': '10.0.0.2'};
+  for (const [name, clusterIP] of Object.entries(addresses))
+    api.put(ClusterAddresses, {metadata: {name, namespace}, spec: {clusterIP}});
+}
+
 /** A Session spec with the defaults that the API server would fill in. */
 export function sessionSpec(spec: Partial<SessionSpec> = {}): SessionSpec {
   return {agent: 'scribe', desired: 'Active', restart: 0, ttlAfterFinished: '7d', turnHistoryLimit: 20, ...spec};
 }
-
-export {ClusterAddresses};

@@ -1,5 +1,7 @@
 import type {ServiceAccount} from '../api/kube-core.ts';
 import type {KubeObject} from '../api/kube-object.ts';
+import type {Pod} from '../api/kube-pod.ts';
+import {LABEL_AGENT_UID} from '../api/meta.ts';
 import {
   type AgentIdentity,
   buildNetworkPolicy,
@@ -8,7 +10,7 @@ import {
   sharedName,
 } from '../domain/agent/isolation.ts';
 import {canonicalJson} from '../domain/canonical.ts';
-import {NetworkPolicies, ServiceAccounts} from '../kube/builtin.ts';
+import {NetworkPolicies, Pods, ServiceAccounts} from '../kube/builtin.ts';
 import type {AnyWatch, Key} from '../kube/controller-ports.ts';
 import type {CachedReader, Client} from '../kube/ports.ts';
 import {askedFor, wakeOn} from './wake.ts';
@@ -48,6 +50,13 @@ export function watchAgentShared(
       keys,
     }),
   ];
+}
+
+/** Pods of the Agent of that UID, in that namespace. */
+export function podsOfAgent(read: CachedReader, namespace: string | undefined, uid: string | undefined): Pod[] {
+  if (uid === undefined) return [];
+  const pods = read.of(Pods).list(namespace ?? '');
+  return pods.filter((p) => p.metadata.labels?.[LABEL_AGENT_UID] === uid);
 }
 
 /** The server drops empty lists, so an empty ingress list and a missing one are the same. */

@@ -8,7 +8,7 @@ import {defineController} from '../kube/controller.ts';
 import type {ControllerDefinition, Key, ReconcileInput} from '../kube/controller-ports.ts';
 import {Agents} from '../kube/kinds.ts';
 import type {CachedReader} from '../kube/ports.ts';
-import {ensureAgentShared, watchAgentShared} from './agent-shared.ts';
+import {ensureAgentShared, podsOfAgent, watchAgentShared} from './agent-shared.ts';
 import {wakeOn} from './wake.ts';
 
 /**
@@ -36,7 +36,7 @@ export function isolationController(release: ReleasePods): ControllerDefinition 
         resource: Agents,
         changed: (old, now) => old.metadata.uid !== now.metadata.uid,
         added: () => false,
-        keys: (agent, read) => podsOf(agent, agent.metadata.uid, read).slice(0, 1).map(keyOf),
+        keys: (agent, read) => podsOfAgent(read, agent.metadata.namespace, agent.metadata.uid).slice(0, 1).map(keyOf),
       }),
     ],
     reconcile: (input) => reconcileIsolation(input, release),
@@ -60,14 +60,8 @@ function orphaned({metadata: {namespace, labels}}: Pod, read: CachedReader): boo
   return agent?.metadata.uid !== labels?.[LABEL_AGENT_UID] || agent?.metadata.deletionTimestamp !== undefined;
 }
 
-function onePod(object: KubeObject, read: CachedReader): Key[] {
-  const uid = object.metadata.labels?.[LABEL_AGENT_UID];
-  return uid === undefined ? [] : podsOf(object, uid, read).slice(0, 1).map(keyOf);
-}
-
-function podsOf({metadata}: KubeObject, agentUid: string, read: CachedReader): Pod[] {
-  const pods = read.of(Pods).list(metadata.namespace ?? '');
-  return pods.filter((p) => p.metadata.labels?.[LABEL_AGENT_UID] === agentUid);
+function onePod({metadata: {namespace, labels}}: KubeObject, read: CachedReader): Key[] {
+  return podsOfAgent(read, namespace, labels?.[LABEL_AGENT_UID]).slice(0, 1).map(keyOf);
 }
 
 function keyOf({metadata: {namespace, name}}: Pod): Key {

@@ -6,7 +6,7 @@ import {checkedRevision, chooseRevision} from '../domain/session/revision-choice
 import {reported} from '../domain/session/runner-report.ts';
 import type {NodeSeen, PodSeen, SessionSeen} from '../domain/session/seen.ts';
 import {scheduledAt, WARNINGS_AFTER_MS} from '../domain/session/start.ts';
-import {ControllerRevisions, Events, Nodes, PersistentVolumeClaims, Pods} from '../kube/builtin.ts';
+import {ControllerRevisions, Events, Nodes, PersistentVolumeClaims, Pods, ServiceAccounts} from '../kube/builtin.ts';
 import {isApiError} from '../kube/errors.ts';
 import {Agents, Questions, Turns} from '../kube/kinds.ts';
 import type {CachedReader, LiveReader} from '../kube/ports.ts';
@@ -36,6 +36,7 @@ export async function observeSession(
     strays: strays(session, read),
     volume: await volumeOf(session, read, live),
     node: await nodeOf(pod, read, live),
+    accountSince: accountSince(pod, read),
     turns: read.of(Turns).byIndex(INDEX.session, key),
     questions: read
       .of(Questions)
@@ -120,6 +121,14 @@ async function nodeOf(pod: PodSeen, read: CachedReader, live: LiveReader): Promi
   // Unknown = the node does not report; False = it reports a fault of its own, and its pods may well be running.
   const ready = node.status?.conditions?.find((c) => c.type === 'Ready')?.status;
   return ready === 'Unknown' ? 'Unreachable' : 'Fine';
+}
+
+/** A cache that lags shows the account that the pod was made with: the change, once seen, wakes the Session. */
+function accountSince(pod: PodSeen, read: CachedReader): string | undefined {
+  if (pod.kind !== 'Present') return undefined;
+  const {metadata, spec} = pod.pod;
+  const ref = {namespace: metadata.namespace, name: spec.serviceAccountName ?? ''};
+  return read.of(ServiceAccounts).get(ref)?.metadata.creationTimestamp;
 }
 
 async function revision(

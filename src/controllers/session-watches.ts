@@ -1,6 +1,6 @@
 import {isDeepStrictEqual} from 'node:util';
 import type {ContainerStatus, Pod} from '../api/kube-pod.ts';
-import {LABEL_AGENT, LABEL_SESSION} from '../api/meta.ts';
+import {LABEL_AGENT, LABEL_AGENT_UID, LABEL_SESSION} from '../api/meta.ts';
 import {CONTAINER} from '../api/pod.ts';
 import type {QuestionObject, SessionObject, TurnObject} from '../api/v1alpha1/index.ts';
 import {identityOf} from '../domain/session/identity.ts';
@@ -8,10 +8,11 @@ import {podName} from '../domain/session/pod.ts';
 import {isOpen} from '../domain/session/queue.ts';
 import {startedLate} from '../domain/session/start.ts';
 import {isTerminal} from '../domain/turn/status.ts';
-import {ControllerRevisions, Nodes, PersistentVolumeClaims, Pods} from '../kube/builtin.ts';
+import {ControllerRevisions, Nodes, PersistentVolumeClaims, Pods, ServiceAccounts} from '../kube/builtin.ts';
 import type {AnyWatch, Key} from '../kube/controller-ports.ts';
 import {Agents, Questions, Sessions, Turns} from '../kube/kinds.ts';
 import type {CachedReader, Change} from '../kube/ports.ts';
+import {podsOfAgent} from './agent-shared.ts';
 import {INDEX, within} from './caches.ts';
 import {askedFor, matters, wakeOn} from './wake.ts';
 
@@ -39,6 +40,12 @@ export const sessionWatches: readonly AnyWatch[] = [
     resource: ControllerRevisions,
     changed: askedFor,
     keys: (r, read) => waiting(r, r.metadata.labels?.[LABEL_AGENT] ?? '', read),
+  }),
+  // Made again, it voids the tokens of the pods that are there already; the first one has none yet.
+  wakeOn({
+    resource: ServiceAccounts,
+    changed: (old, now) => old.metadata.uid !== now.metadata.uid,
+    keys: ({metadata: m}, read) => podsOfAgent(read, m.namespace, m.labels?.[LABEL_AGENT_UID]).flatMap(labelled),
   }),
   wakeOn({
     resource: Nodes,

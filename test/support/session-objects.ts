@@ -145,6 +145,7 @@ export function seen(over: Partial<SessionSeen> = {}): SessionSeen {
     strays: [],
     volume: 'None',
     node: 'Fine',
+    accountSince: ago(500),
     turns: [],
     questions: [],
     podWarnings: [],

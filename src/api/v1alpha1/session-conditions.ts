@@ -106,6 +106,10 @@ export const sessionConditions = defineConditions({
     PodLost: {means: 'The pod went away without being asked to; a new attempt follows.', event: 'Warning'},
     Evicted: {means: 'The node evicted the pod.', event: 'Warning'},
     NodeLost: {means: 'The node of the pod is gone.', event: 'Warning'},
+    ServiceAccountReplaced: {
+      means: 'The ServiceAccount of the Agent was deleted and made again, so the tokens of its earlier pods are void.',
+      event: 'Warning',
+    },
     NodeUnreachable: {
       means: 'The node does not answer; the turn stays as it is until the node is back or the pod is gone.',
       event: 'Warning',

@@ -21,6 +21,7 @@ export const STOPPED_REASONS = [
   'OutOfMemory',
   'Evicted',
   'NodeLost',
+  'ServiceAccountReplaced',
   'Deadline',
   'WorkspaceLost',
   'PodMutated',

@@ -1,12 +1,12 @@
 import {wholeSeconds} from '../../api/condition-list.ts';
 import type {Pod} from '../../api/kube-pod.ts';
 import {done, wait} from '../../api/outcome.ts';
-import type {RunnerStatus, SessionStatus} from '../../api/v1alpha1/index.ts';
+import type {RunnerStatus, SessionStatus, StoppedReason} from '../../api/v1alpha1/index.ts';
 import {seconds} from '../duration.ts';
 import {withAdvice} from './advice.ts';
 import {atFirst, deletePod, fail, type Life, type LifeRule, type LifeSeen, left} from './life.ts';
 import {laterChanges} from './pod-changes.ts';
-import {type PodEnd, podEnd} from './pod-end.ts';
+import {type PodEnd, podEnd, tokensVoid} from './pod-end.ts';
 import {knownReason, reported, reportFailure} from './runner-report.ts';
 import {startState} from './start.ts';
 import {happenedSince, type LifeStep, stepsWithin, withStep} from './timeline.ts';
@@ -75,18 +75,20 @@ function unreachable(life: LifeSeen): Life | undefined {
   };
 }
 
+/** Ends that say nothing about the start of an agent: a new attempt may well succeed. */
+const FROM_OUTSIDE: readonly StoppedReason[] = ['Evicted', 'NodeLost', 'ServiceAccountReplaced'];
+
 /** The pod ended. Once it had been ready this is a loss, and a new attempt follows; before, the start has failed. */
 function ended(life: LifeSeen): Life | undefined {
   const {seen, status} = life;
   const pod = podOf(life);
   if (pod === undefined) return undefined;
   const report = reported(status, pod.metadata.uid);
-  const end = podEnd(pod) ?? silentFor(life, report);
+  const end = podEnd(pod) ?? silentFor(life, report) ?? tokensVoid(seen, pod);
   if (end === undefined) return undefined;
   const told = report === undefined ? undefined : reportFailure(report);
   if (told !== undefined) return fail(life, withAdvice(told));
-  const byNode = end.stopped === 'Evicted' || end.stopped === 'NodeLost';
-  if (report === undefined && !byNode) return fail(life, withAdvice(end));
+  if (report === undefined && !FROM_OUTSIDE.includes(end.stopped)) return fail(life, withAdvice(end));
   if (stepsWithin(status.timeline, 'Lost', seen.now, 600_000) >= 2) return fail(life, withAdvice(end));
   return {
     phase: status.phase ?? 'Starting',
@@ -176,10 +178,14 @@ function up(life: LifeSeen): Life | undefined {
     ? undefined
     : ((status.phase === 'Idle' ? status.idleSince : undefined) ?? wholeSeconds(seen.now));
   const seeded = seen.current?.data.spec.workspace.image !== undefined && steady ? true : status.seeded;
+  const restarting = steady ? undefined : restartingRunner(report);
   return {
     phase,
-    ready: {status: 'True', reason: phase, message: MESSAGES[phase]},
-    conditions: steady ? [] : [restartingRunner(report)],
+    ready:
+      restarting === undefined
+        ? {status: 'True', reason: phase, message: MESSAGES[phase]}
+        : {status: 'False', reason: restarting.reason, message: restarting.message},
+    conditions: restarting === undefined ? [] : [restarting],
     steps: [],
     changes: {idleSince, startingSince: undefined, heldSince: undefined, stoppedReason: undefined, seeded},
     ...(steady ? {podUid: pod.metadata.uid} : {}),

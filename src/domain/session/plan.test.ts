@@ -563,13 +563,13 @@ const CASES: Record<string, Case> = {
   'the runner restarts in the middle of a turn': {
     seen: seenWithPod({...works, ...report('Restarting')}, {turns: [turn('first', running)]}),
     phase: 'Running',
-    ready: 'Running',
-    conditions: ['Ready', 'RunnerRestarting'],
+    ready: 'RunnerRestarting',
+    conditions: ['Ready', 'Reconciling', 'RunnerRestarting'],
   },
   'the process beside the agent is silent and may come back': {
     seen: seenWithPod(report('Restarting', {reason: 'AgentUnresponsive', reportedAt: ago(100)})),
     phase: 'Idle',
-    ready: 'Idle',
+    ready: 'AgentUnresponsive',
     steps: [],
     outcome: {kind: 'wait', afterMs: 20_000},
   },
@@ -583,7 +583,7 @@ const CASES: Record<string, Case> = {
   'an agent that waits for its network to be closed again is waited for': {
     seen: seenWithPod(report('Restarting', {reason: 'NetworkNotIsolated', reportedAt: ago(900)})),
     phase: 'Idle',
-    ready: 'Idle',
+    ready: 'NetworkNotIsolated',
     steps: [],
   },
   'the runner found the volume not writable': {
@@ -653,6 +653,31 @@ const CASES: Record<string, Case> = {
     ready: 'Evicted',
     steps: ['DeletePod'],
     status: {stoppedReason: 'Evicted'},
+  },
+  'the ServiceAccount was deleted and made again: tokens are void, the pod is replaced': {
+    seen: seenWithPod(works, {accountSince: ago(99), turns: [turn('first', running)]}),
+    phase: 'Running',
+    ready: 'ServiceAccountReplaced',
+    steps: ['DeletePod'],
+    status: {stoppedReason: 'ServiceAccountReplaced'},
+  },
+  'the ServiceAccount was made again before the runner reported: no failure of the start': {
+    seen: seenWithPod(unready, {accountSince: ago(99)}),
+    phase: 'Starting',
+    ready: 'ServiceAccountReplaced',
+    steps: ['DeletePod'],
+  },
+  'the ServiceAccount was made within the second of its pod': {
+    seen: seenWithPod({}, {accountSince: ago(100)}),
+    phase: 'Idle',
+    ready: 'Idle',
+    steps: [],
+  },
+  'the ServiceAccount is missing for a moment: it is made again, and then its pods go': {
+    seen: seenWithPod({}, {accountSince: undefined}),
+    phase: 'Idle',
+    ready: 'Idle',
+    steps: [],
   },
   'the agent container was killed for memory after it had been ready': {
     seen: seenWithPod({}, {pod: agentEnded(137, 'OOMKilled')}),

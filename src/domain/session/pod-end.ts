@@ -1,6 +1,7 @@
 import type {ContainerStatus, Pod} from '../../api/kube-pod.ts';
 import {CONTAINER} from '../../api/pod.ts';
 import type {SessionReason, StoppedReason} from '../../api/v1alpha1/index.ts';
+import type {SessionSeen} from './seen.ts';
 
 /** How a pod ended that did not end because we asked. */
 export interface PodEnd {
@@ -12,6 +13,21 @@ export interface PodEnd {
 /** Undefined while the pod may still work. Text of the container's own is never read: the agent can write it. */
 export function podEnd(pod: Pod): PodEnd | undefined {
   return byNode(pod) ?? byContainer(pod);
+}
+
+/**
+ * A ServiceAccount that was deleted and made again has another UID, and the pod's tokens are bound to the one before: nothing
+ * that its runner says would ever be taken again. Pods are made after their account, so one that is older has void tokens.
+ */
+export function tokensVoid(
+  {accountSince}: Pick<SessionSeen, 'accountSince'>,
+  {metadata, spec}: Pod,
+): PodEnd | undefined {
+  const made = metadata.creationTimestamp;
+  if (made === undefined || accountSince === undefined || Date.parse(accountSince) <= Date.parse(made))
+    return undefined;
+  const message = `ServiceAccount ${spec.serviceAccountName ?? ''} was deleted and made again at ${accountSince}, so the tokens of pod ${metadata.name} are void`;
+  return {reason: 'ServiceAccountReplaced', stopped: 'ServiceAccountReplaced', message};
 }
 
 function byNode(pod: Pod): PodEnd | undefined {
@@ -91,7 +107,7 @@ function agentEnd(pod: string, {exitCode, reason}: {exitCode: number; reason?: s
   // An agent that ends leaves its container up: with 0 that one ended by order, most of all because the runner gave its pod up.
   if (exitCode === 0) {
     const runner = `kubectl logs ${pod} -c ${CONTAINER.runner}`;
-    const message = `the pod ended by order of its runner (${runner}): was its ServiceAccount replaced, or did somebody end it`;
+    const message = `the pod ended by order of its runner (${runner}): the gateway refused its token, or somebody ended it`;
     return {reason: 'PodLost', stopped: 'AgentExited', message};
   }
   return {

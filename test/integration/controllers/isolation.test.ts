@@ -1,5 +1,5 @@
 import {afterAll, beforeAll, describe, expect, it} from 'vitest';
-import {NetworkPolicies, ServiceAccounts} from '../../../src/kube/builtin.ts';
+import {NetworkPolicies, Pods, ServiceAccounts} from '../../../src/kube/builtin.ts';
 import {Agents} from '../../../src/kube/kinds.ts';
 import {makePlace, type Place} from './place.ts';
 
@@ -38,6 +38,19 @@ describe('the NetworkPolicy of an Agent', () => {
     await mended();
   });
 
+  it('a ServiceAccount that somebody deletes comes back, and pods whose tokens are void by that are replaced', async () => {
+    const before = await place.idle('voided', {prompt: 'hello'});
+    const {namespace} = place;
+    const pod = await place.client.get(Pods, {namespace, name: before.status?.pod?.name ?? ''});
+    // The API server knows only whole seconds.
+    const next = Date.parse(pod.metadata.creationTimestamp ?? '') + 1_000;
+    await place.until('the next second', async () => (Date.now() > next ? true : undefined));
+    await place.kubectl('delete', 'serviceaccount', pod.spec.serviceAccountName ?? '');
+    const after = await place.sessionIs('voided', (s) => s.status?.attempt === 2 && s.status.pod !== undefined);
+    expect(after.status?.timeline?.at(-2)?.note).toMatch(/^ServiceAccountReplaced: .* tokens of pod .* are void$/);
+    await place.kubectl('delete', 'sessions.carrel.dev', 'voided');
+  });
+
   it('comes back also when the Agent is gone and a pod of it is left, and so does its ServiceAccount', async () => {
     await place.idle('one', {prompt: 'hello'});
     await place.kubectl('delete', 'agents.carrel.dev', 'scribe', '--timeout=60s');
@@ -46,6 +59,6 @@ describe('the NetworkPolicy of an Agent', () => {
     const name = (await policy())?.metadata.name ?? '';
     await place.kubectl('delete', 'serviceaccount', name);
     await place.until('made again', () => place.client.find(ServiceAccounts, {namespace: place.namespace, name}));
-    expect(await place.pods()).toHaveLength(1);
+    await place.sessionIs('one', (s) => s.status?.conditions?.some((c) => c.reason === 'AgentNotFound') === true);
   });
 });

@@ -9,6 +9,8 @@ import {
 import {type FakeApi, startFakeApi} from '../../test/support/fake-api.ts';
 import {revisionData} from '../../test/support/session-objects.ts';
 import type {Pod} from '../api/kube-pod.ts';
+import type {SessionObject} from '../api/v1alpha1/index.ts';
+import {ArchiveError} from '../domain/archive.ts';
 import {Events, Pods} from '../kube/builtin.ts';
 import {Agents, Sessions, Turns} from '../kube/kinds.ts';
 
@@ -46,6 +48,8 @@ function writes(): string[] {
   api.requests.length = 0;
   return all;
 }
+
+const archiveCondition = ({status}: SessionObject) => status?.conditions?.find((c) => c.type === 'ArchiveUnavailable');
 
 async function firstTurnRuns(): Promise<string> {
   if (api.get(Sessions, {namespace, name: 'one'}) === undefined)
@@ -252,9 +256,15 @@ describe('faults', () => {
 
   it('while the archive is down a turn whose pod is lost stays Running; then it ends once', async () => {
     const first = await firstTurnRuns();
-    run.archiveFault = new Error('archive is down');
+    run.archiveFault = new ArchiveError('Unavailable', 'archive is down');
     const pod = (await run.session('one')).status?.pod?.name ?? '';
     api.drop(Pods, {namespace, name: pod});
+    const told = await run.until('the session says so', async () => archiveCondition(await run.session('one')));
+    expect(told).toMatchObject({
+      status: 'True',
+      reason: 'ArchiveUnavailable',
+      message: expect.stringMatching(/^archive is down; .*nothing is lost/),
+    });
     await run.until('the failure is logged', async () =>
       run.log.lines.some((l) => l.message === 'reconcile failed') ? true : undefined,
     );
@@ -267,6 +277,8 @@ describe('faults', () => {
     expect(ended).toMatchObject({error: {code: 'outcome_unknown'}, archived: true});
     expect(run.archived).toHaveLength(1);
     await run.until('attempt 2', async () => ((await run.session('one')).status?.attempt === 2 ? true : undefined));
+    await run.settled();
+    expect(archiveCondition(await run.session('one'))).toBeUndefined();
   });
 
   it('while the archive is down an attempt goes on: pod and volume are recorded, only the queue waits', async () => {

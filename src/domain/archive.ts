@@ -1,4 +1,5 @@
 import type {Append, Appended, Page} from '../api/wire/archive.ts';
+import {cutBytes} from './status-size.ts';
 
 /** The archive as its callers see it: appends are exactly-once by (source, epoch, number), reads come in order. */
 export interface Archive {
@@ -33,4 +34,10 @@ export class ArchiveError extends Error {
     this.kind = kind;
     this.acked = options?.acked;
   }
+}
+
+/** What a Session says while the archive takes nothing of it; shorter than a finding of a runner may be. */
+export function archiveTrouble(error: ArchiveError) {
+  const message = `${cutBytes(error.message, 300)}; transcript and ends of turns wait until the archive takes them, nothing is lost. Look at the pod of the archive in the namespace of the release`;
+  return {type: 'ArchiveUnavailable', reason: 'ArchiveUnavailable', message} as const;
 }

@@ -29,6 +29,10 @@ export const sessionConditions = defineConditions({
       polarity: 'abnormal',
       means: 'Seeding began and did not end; the workspace is not seeded again.',
     },
+    ArchiveUnavailable: {
+      polarity: 'abnormal',
+      means: 'The archive takes nothing: transcript and ends of turns wait for it, and nothing is lost.',
+    },
     ConversationRebuilt: {
       polarity: 'abnormal',
       means: 'The agent lost its conversation; it was rebuilt from the archive.',
@@ -138,6 +142,11 @@ export const sessionConditions = defineConditions({
     },
     ConversationRebuilt: {
       means: 'The agent could not resume; it was told the end of the transcript.',
+      event: 'Warning',
+    },
+    ArchiveUnavailable: {
+      means:
+        'The archive does not answer or is full, so ends of turns wait: look at its pod, it goes on by itself once the archive takes them.',
       event: 'Warning',
     },
     RuntimeSwitched: {

@@ -48,6 +48,7 @@ const RAISED = [
   'NetworkNotIsolated',
   'AgentUnresponsive',
   'ToolsNotConnected',
+  'ArchiveUnavailable',
   'VolumeNotWritable',
   'SeedIncomplete',
   'ConversationRebuilt',

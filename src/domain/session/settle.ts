@@ -1,4 +1,5 @@
 import type {SessionStatus} from '../../api/v1alpha1/index.ts';
+import {ArchiveError, archiveTrouble} from '../archive.ts';
 import {freshConditions} from '../fresh-conditions.ts';
 import {sizedSession} from '../status-size.ts';
 import {fail} from './life.ts';
@@ -16,7 +17,22 @@ export function settle(seen: SessionSeen, plan: SessionPlan, applied: Applied): 
     ...(applied.pod === undefined ? {} : {pod: applied.pod}),
     ...(applied.failed === undefined ? {} : queueOf(seen.session.status ?? {})),
   };
-  return sizedSession(applied.refused === undefined ? made : refusedStatus(seen, made, applied.refused));
+  const status = applied.refused === undefined ? made : refusedStatus(seen, made, applied.refused);
+  return sizedSession(
+    applied.failed?.error instanceof ArchiveError ? waiting(seen, status, applied.failed.error) : status,
+  );
+}
+
+/** Ends of turns wait for the archive: without a word of it, a turn would seem to run for ever. */
+function waiting({session, now}: SessionSeen, status: SessionStatus, error: ArchiveError): SessionStatus {
+  const trouble = {
+    ...archiveTrouble(error),
+    status: 'True' as const,
+    observedGeneration: session.metadata.generation ?? 0,
+  };
+  const others = (status.conditions ?? []).filter((c) => c.type !== trouble.type);
+  const conditions = freshConditions(session.status?.conditions, [...others, trouble], now);
+  return {...status, conditions};
 }
 
 /** What an attempt says of itself when it begins. */

@@ -7,6 +7,7 @@ import {isApiError} from '../../kube/errors.ts';
 import {Sessions} from '../../kube/kinds.ts';
 import type {Client} from '../../kube/ports.ts';
 import {APPLIED, type Applied, dropped} from './applied.ts';
+import {troubled, withTrouble} from './archive-trouble.ts';
 import type {Bound} from './binding.ts';
 
 /** What a runner tells of its start and of its agent. */
@@ -65,7 +66,7 @@ export function runnerStatus(
     conversation: conversation ?? (samePod ? before?.conversation : undefined),
     agent: agent ?? before?.agent,
     exit: exit === undefined ? undefined : {...exit, code: inByte(exit.code)},
-    findings: findings === undefined || findings.length === 0 ? undefined : findings,
+    findings: withTrouble(findings, samePod ? troubled(before) : undefined),
     reportedAt: wholeSeconds(past.now),
   });
 }

@@ -1,13 +1,14 @@
 import type {QuestionObject, TurnObject} from '../../api/v1alpha1/index.ts';
-import type {Appended} from '../../api/wire/archive.ts';
+import type {Append, Appended} from '../../api/wire/archive.ts';
 import type {EventBatch, RunnerEvent} from '../../api/wire/runner.ts';
-import type {Archive} from '../../domain/archive.ts';
+import {type Archive, ArchiveError} from '../../domain/archive.ts';
 import {recordsOf} from '../../domain/transcript/event-record.ts';
 import type {Cache, Client, Log} from '../../kube/ports.ts';
 import {INDEX, sessionKey} from '../caches.ts';
 import {APPLIED, type Applied} from './applied.ts';
 import {applyQuestion, markDelivered, questionName} from './apply-question.ts';
 import {applyReport} from './apply-report.ts';
+import type {ArchiveTroubles} from './archive-trouble.ts';
 import type {Bound} from './binding.ts';
 import {finishedStatus, finishTurn} from './finish-turn.ts';
 
@@ -17,6 +18,7 @@ export interface EventParts {
   readonly turns: Cache<TurnObject>;
   readonly questions: Cache<QuestionObject>;
   readonly archive: Archive;
+  readonly troubles: ArchiveTroubles;
   readonly log: Log;
   readonly count: (event: string, dropped?: string) => void;
 }
@@ -40,7 +42,7 @@ export async function takeBatch(parts: EventParts, bound: Bound, batch: EventBat
   const report = batch.events.findLast((event) => event.type === 'report');
   const alive = report?.state === 'Starting' || report?.state === 'Ready';
   if (report !== undefined && alive) await settle(report);
-  const acked = await parts.archive.append({
+  const acked = await store(parts, bound, {
     namespace: session.metadata.namespace ?? '',
     session: {name: session.metadata.name, uid: session.metadata.uid},
     source: pod.uid,
@@ -52,6 +54,17 @@ export async function takeBatch(parts: EventParts, bound: Bound, batch: EventBat
     if (event.type !== 'report' || (event === report && !alive)) await settle(event);
   }
   return acked;
+}
+
+async function store({archive, troubles}: EventParts, bound: Bound, append: Append): Promise<Appended> {
+  try {
+    const acked = await archive.append(append);
+    await troubles.passed(bound);
+    return acked;
+  } catch (error) {
+    if (error instanceof ArchiveError && error.kind === 'Unavailable') await troubles.failed(bound, error);
+    throw error;
+  }
 }
 
 interface Work {

@@ -10,6 +10,7 @@ import {isApiError} from '../../kube/errors.ts';
 import type {Client, Log} from '../../kube/ports.ts';
 import type {ReviewToken} from '../../kube/token-review.ts';
 import type {GatewayCaches} from '../caches.ts';
+import {type ArchiveTroubles, archiveTroubles} from './archive-trouble.ts';
 import {type Bound, bind, podOf, type Unbound} from './binding.ts';
 import {contextOf} from './context.ts';
 import {takeBatch} from './events.ts';
@@ -47,6 +48,7 @@ interface Answer {
 /** The API that runners call; `src/api/wire/runner.ts` says how. */
 export function createRunnerApi(parts: RunnerApiParts): RunnerApi {
   const streams = createStreams(parts);
+  const troubles = archiveTroubles(parts);
   const lanes = new Map<string, Promise<unknown>>();
   const answer = async (request: IncomingMessage, response: ServerResponse, url: URL): Promise<Answer | undefined> => {
     const route = `${request.method} ${url.pathname}`;
@@ -59,7 +61,10 @@ export function createRunnerApi(parts: RunnerApiParts): RunnerApi {
     const batch = EventBatch.safeParse(parseJson(await readBody(request, MAX_BATCH_BYTES)));
     if (!batch.success) return problem(400, 'invalid', z.prettifyError(batch.error).slice(0, 1_000));
     if (batch.data.podUid !== bound.pod.uid) return problem(400, 'invalid', 'podUid is not the pod of the token');
-    return {status: 200, body: await inLane(lanes, bound.pod.uid, () => takeEvents(parts, bound, batch.data))};
+    return {
+      status: 200,
+      body: await inLane(lanes, bound.pod.uid, () => takeEvents({...parts, troubles}, bound, batch.data)),
+    };
   };
   const handle = async (request: IncomingMessage, response: ServerResponse, url: URL): Promise<void> => {
     const result = await answer(request, response, url).catch((error: unknown) => failure(parts.log, error));
@@ -89,11 +94,15 @@ async function boundOf(parts: RunnerApiParts, request: IncomingMessage): Promise
   return typeof pod === 'string' ? pod : bind(binding, pod);
 }
 
-async function takeEvents(parts: RunnerApiParts, bound: Bound, batch: EventBatch): Promise<object> {
-  const {client, archive, log, caches} = parts;
+async function takeEvents(
+  parts: RunnerApiParts & {troubles: ArchiveTroubles},
+  bound: Bound,
+  batch: EventBatch,
+): Promise<object> {
+  const {client, archive, troubles, log, caches} = parts;
   const count = parts.count ?? (() => undefined);
   return takeBatch(
-    {client, archive, log, count, turns: caches.turns, questions: caches.questions},
+    {client, archive, troubles, log, count, turns: caches.turns, questions: caches.questions},
     bound,
     batch,
     new Date(parts.clock.now()),

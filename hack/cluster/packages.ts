@@ -3,9 +3,12 @@ import {delimiter, join} from 'node:path';
 import {step} from '../progress.ts';
 import {run, runAny} from './command.ts';
 
-/** Debian packages that a native cluster and the image build use. */
+/** Debian packages that the image build and the tests use, whatever cluster there is. */
+export const IMAGE_PACKAGES = ['busybox-static', 'openssl', 'patchelf', 'tini'] as const;
+
+/** Debian packages that a native cluster uses, with those of the image build. */
 const DEBIAN_PACKAGES = [
-  'busybox-static',
+  ...IMAGE_PACKAGES,
   'ca-certificates',
   'conntrack',
   'containernetworking-plugins',
@@ -14,12 +17,9 @@ const DEBIAN_PACKAGES = [
   'iptables',
   'kmod',
   'nftables',
-  'openssl',
-  'patchelf',
   'procps',
   'runc',
   'socat',
-  'tini',
   'util-linux',
 ] as const;
 
@@ -48,15 +48,18 @@ async function missingPackages(packages: readonly string[]): Promise<string[]> {
   return packages.filter((name) => !installed.has(name));
 }
 
-/** Installs those of the given Debian packages that are missing. */
+/** Installs those of the given Debian packages that are missing; only root may. */
 export async function installPackages(packages: readonly string[] = DEBIAN_PACKAGES): Promise<void> {
   if (!(await onPath('apt-get')) || !(await onPath('dpkg-query'))) {
     throw new Error(
-      `apt-get is missing: this needs Debian or Ubuntu, or set CARREL_KUBECONFIG and CARREL_REGISTRY to use a cluster that exists`,
+      `apt-get is missing, and these Debian packages are needed: ${packages.join(' ')}; use Debian or Ubuntu`,
     );
   }
   const missing = await missingPackages(packages);
   if (missing.length === 0) return;
+  if (process.getuid?.() !== 0) {
+    throw new Error(`Debian packages are missing; as root: apt-get install ${missing.join(' ')}`);
+  }
   await step(`install Debian packages: ${missing.join(' ')}`, async () => {
     const env = {DEBIAN_FRONTEND: 'noninteractive'};
     const install = ['install', '-y', '-q', '--no-install-recommends', ...missing];

@@ -33,6 +33,7 @@ export interface Target {
 
 /** Builds an image without Docker and pushes it; the same content gives the same digest. Returns the reference by digest. */
 export async function buildImage(plan: ImagePlan, target: Target): Promise<string> {
+  process.umask(0o022); // what agents read is made readable, whatever the caller keeps to itself
   const work = await mkdtemp(join(tmpdir(), 'carrel-image-'));
   try {
     const staged = plan.layers.map((layer, index) => ({layer, folder: join(work, `layer-${index}`)}));
@@ -115,7 +116,7 @@ async function hashTree(hash: ReturnType<typeof createHash>, root: string, path:
     const child = join(path, entry.name);
     const full = join(root, child);
     if (entry.isDirectory()) {
-      hash.update(`d ${child}\n`);
+      hash.update(`d ${child} ${(await stat(full)).mode & 0o777}\n`);
       await hashTree(hash, root, child);
     } else if (entry.isSymbolicLink()) hash.update(`l ${child} ${await readlink(full)}\n`);
     else hash.update(`f ${child} ${(await stat(full)).mode}\n`).update(await readFile(full));

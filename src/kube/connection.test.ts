@@ -59,3 +59,20 @@ test('a kubeconfig gives address, CA and certificate, as data or as files beside
   expect(connection.server.host).toBe('1.2.3.4:6443');
   expect(connection.credentials()).toEqual({ca: 'CA', cert: 'CERT', key: 'KEY', token: undefined});
 });
+
+test.each([
+  {key: 'exec', user: {exec: {command: 'aws'}}},
+  {key: 'tokenFile', user: {tokenFile: '/token'}},
+  {key: 'insecure-skip-tls-verify', cluster: {'insecure-skip-tls-verify': true}},
+])(
+  'a kubeconfig with $key is refused by name: without it the caller would be somebody else',
+  ({key, user, cluster}) => {
+    const config = {
+      'current-context': 'main',
+      contexts: [{name: 'main', context: {cluster: 'c', user: 'u'}}],
+      clusters: [{name: 'c', cluster: {server: 'https://1.2.3.4:6443', ...cluster}}],
+      users: [{name: 'u', user: {token: 't', ...user}}],
+    };
+    expect(() => fromKubeconfig(write('config', JSON.stringify(config)))).toThrow(`${key} is not supported here`);
+  },
+);

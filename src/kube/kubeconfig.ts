@@ -4,13 +4,15 @@ import {parse} from 'yaml';
 import {type Connection, connectWith} from './connection.ts';
 import {items, type Json, member, text} from './typed.ts';
 
-/** Connect as the current context of a kubeconfig file says: client certificate or token; no exec plugins. For tests and tools. */
+/** Connect as the current context of a kubeconfig file says: client certificate or token, nothing else. For tests and tools. */
 export function fromKubeconfig(path: string): Connection {
   const config: unknown = parse(readFileSync(path, 'utf8'));
   const context = named(config, 'contexts', text(config, 'current-context'), 'context');
   const cluster = named(config, 'clusters', text(context, 'cluster'), 'cluster');
   const user = named(config, 'users', text(context, 'user'), 'user');
   const folder = dirname(path);
+  refuseUnsupported(path, cluster, ['insecure-skip-tls-verify', 'proxy-url', 'tls-server-name']);
+  refuseUnsupported(path, user, ['exec', 'auth-provider', 'tokenFile', 'username', 'as']);
   const server = text(cluster, 'server');
   if (server === '') throw new Error(`${path}: clusters[].cluster.server is missing`);
   return connectWith(new URL(server), {
@@ -19,6 +21,14 @@ export function fromKubeconfig(path: string): Connection {
     key: pem(user, 'client-key', folder),
     token: text(user, 'token') || undefined,
   });
+}
+
+/** Left out in silence, such a key would make its user anonymous, or trust a server that it should not. */
+function refuseUnsupported(path: string, holder: Json, keys: readonly string[]): void {
+  const found = keys.find((key) => holder[key] !== undefined && holder[key] !== false);
+  if (found === undefined) return;
+  const how = "use a client certificate or a token (kubectl create token), and the server's certificate-authority";
+  throw new Error(`${path}: ${found} is not supported here; ${how}`);
 }
 
 function named(config: unknown, list: string, name: string, kind: string): Json {

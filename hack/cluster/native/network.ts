@@ -25,7 +25,12 @@ export async function claimSlot(prefix: string): Promise<boolean> {
 /** Makes the switch and the host's way into it, unless they are there. */
 export async function ensureSwitch(layout: Layout): Promise<void> {
   const {switchNamespace, prefix} = layout;
-  if (hasNamespace(switchNamespace)) return;
+  if (hasNamespace(switchNamespace)) {
+    // Its last step tells whether all were taken: an `up` that was killed may have left a half of it.
+    const {stdout} = await runAny('ip', ['-o', '-4', 'addr', 'show', 'dev', prefix, 'up']);
+    if (stdout.includes(` ${layout.host}/`)) return;
+    await ip('netns', 'del', switchNamespace);
+  }
   await runAny('ip', ['link', 'del', prefix]); // half a cable of a claim or a crash
   await ip('netns', 'add', switchNamespace);
   await inside(switchNamespace, 'link', 'add', 'br0', 'type', 'bridge');
@@ -70,8 +75,12 @@ async function detach(layout: Layout, end: {namespace: string; port: string}): P
 
 /** Connects the control plane, with routes to the pods of every node. */
 export async function ensureControlPlaneNetwork(layout: Layout, nodes: number): Promise<void> {
-  if (!hasNamespace(layout.controlPlane.namespace)) await attach(layout, layout.controlPlane);
-  await routeToPods(layout, layout.controlPlane.namespace, nodes);
+  const {namespace} = layout.controlPlane;
+  // The default route is the last step, and an `up` that was killed may have left a half.
+  const whole =
+    hasNamespace(namespace) && (await runAny('ip', ['-n', namespace, 'route', 'show', 'default'])).stdout.trim() !== '';
+  if (!whole) await attach(layout, layout.controlPlane);
+  await routeToPods(layout, namespace, nodes);
 }
 
 /** Gives a node a fresh network, as a machine has after it was switched on, and tells all others the way to its pods. */

@@ -20,11 +20,20 @@ const file = (state: string, name: string) => join(state, name, 'cluster.json');
 export async function readRecord(state: string, name: string): Promise<ClusterRecord | undefined> {
   const text = await readFile(file(state, name), 'utf8').catch(() => undefined);
   if (text === undefined) return undefined;
-  const found: Partial<ClusterRecord> = JSON.parse(text);
-  const {slot, nodes, apiserverArgs = [], build = '', images = {}} = found;
-  if (slot === undefined || nodes === undefined)
-    throw new Error(`${file(state, name)} is not readable: remove the cluster with \`down\``);
+  const {slot, nodes, apiserverArgs = [], build = '', images = {}} = parse(text) ?? {};
+  if (slot === undefined || nodes === undefined) {
+    const way = `write {"slot": N, "nodes": N} into it, where \`ip netns\` shows crlN-net, and remove the cluster with \`down\``;
+    throw new Error(`${file(state, name)} is not readable: ${way}; if there is no such namespace, delete the folder`);
+  }
   return {slot, nodes, apiserverArgs, build, images};
+}
+
+function parse(text: string): Partial<ClusterRecord> | undefined {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Replaces the record in one step, so a crash leaves the old or the new one. */

@@ -5,8 +5,8 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {afterEach, beforeEach, describe, expect, it} from 'vitest';
-import {ShimLink} from '../../src/runner/shim-link.ts';
-import {keptLog} from '../support/loopback.ts';
+import {ShimLink} from '../../../src/runner/shim-link.ts';
+import {keptLog} from '../../support/loopback.ts';
 
 let folder: string;
 let marker: string;
@@ -59,7 +59,7 @@ function marked(): number[] {
 
 /** The shim on this machine, or as in a container: under its init, in a PID namespace of its own. */
 function startShim(contained: boolean): void {
-  const program = [process.execPath, fileURLToPath(new URL('../../src/bin/shim.ts', import.meta.url))];
+  const program = [process.execPath, fileURLToPath(new URL('../../../src/bin/shim.ts', import.meta.url))];
   const around = ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc', init, '--'];
   const [file = '', ...args] = contained ? [...around, ...program] : program;
   const env = {

@@ -24,7 +24,8 @@ const metrics = createMetrics();
 
 const connection = await connectTo(config.kubernetes);
 const parts = {connection, fieldManager: FIELD_MANAGER.controller, log, metrics: metrics.kube};
-// Every write of the controllers asks the election first: a process that was frozen must not write when it wakes up.
+// Every write of the controllers asks the election first, and again before each repetition: a process that was frozen must
+// not write when it wakes up.
 const client = createClient({...parts, mayWrite: () => leadership.isLeader()});
 const caches = createCaches({connection, log, metrics: metrics.kube});
 addControllerCaches(caches, {releaseNamespace: config.releaseNamespace});
@@ -47,9 +48,9 @@ const leadership = runLeader({
   name: config.lease,
   identity: `${config.podName}_${randomUUID()}`,
   log,
-  started() {
+  started(term) {
     metrics.gauges.leader.set(1);
-    const runtime = {caches, client, events, log, metrics: metrics.kube};
+    const runtime = {caches, client, events, log, metrics: metrics.kube, term};
     // Made anew for each term: what the last one remembered about delivery and sweeping may be old.
     const definitions = allControllers({
       archive,

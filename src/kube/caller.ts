@@ -15,6 +15,8 @@ export interface Call extends Pick<HttpRequest, 'method' | 'path' | 'body' | 'co
   readonly repeatable: boolean;
   /** A delete that was repeated and finds nothing has succeeded. */
   readonly goneIsDone?: boolean;
+  /** Asked before every attempt, not only the first: false means that this process may not send it now. */
+  readonly mayBeSent?: (() => boolean) | undefined;
 }
 
 /** What the caller needs. */
@@ -46,17 +48,21 @@ export function createCaller(parts: CallerParts): Caller {
     const timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
     let unauthorized = false;
     let maybeDone = false;
+    let last: ApiError | undefined;
     for (let attempts = 1; ; attempts++) {
+      // What may have been carried out already is told as such: "not sent" would be wrong.
+      if (call.mayBeSent?.() === false) throw maybeDone && last !== undefined ? last : notLeader(call.name);
       const left = timeoutMs - (clock.monotonic() - started);
       const attempt = await tryOnce(parts, call, {left, signal: options.signal, fresh: unauthorized});
       const gone = maybeDone && call.goneIsDone === true && attempt.error?.kind === 'NotFound';
       report(parts, call, attempt, {attempts, seconds: (clock.monotonic() - started) / 1_000});
       if (attempt.error === undefined || gone) return attempt.body;
-      unauthorized = attempt.error.kind === 'Unauthorized';
+      last = attempt.error;
+      unauthorized = last.kind === 'Unauthorized';
       maybeDone ||= attempt.sent;
       const delay = retryDelay(
         {
-          error: attempt.error,
+          error: last,
           attempts,
           repeatable: call.repeatable,
           sent: attempt.sent,
@@ -64,9 +70,11 @@ export function createCaller(parts: CallerParts): Caller {
         },
         random(),
       );
-      if (delay === undefined || clock.monotonic() - started + delay >= timeoutMs) throw attempt.error;
+      const tooLate = (moreMs: number) => clock.monotonic() - started + moreMs >= timeoutMs;
+      if (delay === undefined || tooLate(delay)) throw last;
       await pause(clock, delay, options.signal);
-      if (options.signal?.aborted === true) throw attempt.error;
+      // Asked again: the pause of a process that was frozen may have taken minutes.
+      if (options.signal?.aborted === true || tooLate(0)) throw last;
     }
   };
 }
@@ -98,6 +106,11 @@ async function tryOnce(
   } catch (error) {
     return {error: unanswered(error, call), sent: !(error instanceof NoReply) || error.sent};
   }
+}
+
+function notLeader(request: string): ApiError {
+  const message = 'not sent: this process does not hold the lease';
+  return new ApiError({kind: 'NotLeader', status: 0, reason: '', message, causes: [], request});
 }
 
 function unanswered(error: unknown, call: Call): ApiError {

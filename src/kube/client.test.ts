@@ -5,6 +5,7 @@ import {keptLog} from '../../test/support/log.ts';
 import {Widgets} from '../../test/support/widgets.ts';
 import {Namespaces} from './builtin.ts';
 import {createClient} from './client.ts';
+import {connectWith} from './connection.ts';
 import {type ApiErrorKind, isApiError} from './errors.ts';
 import type {Client} from './ports.ts';
 import {SubjectAccessReviews, TokenReviews} from './reviews.ts';
@@ -110,6 +111,32 @@ describe('forms of writes', () => {
     expect(await client.find(Widgets, ref)).toBeUndefined();
     expect(api.requests.map((r) => r.method)).toEqual(['GET']);
   });
+
+  test.each([
+    ['429', 'Throttled', {status: 429, headers: {'retry-after': '1'}}],
+    ['503', 'Unavailable', {status: 503}],
+    ['a lost answer', 'Unavailable', 'lose'],
+  ] as const)(
+    'F20 a write is not sent again after %s when the lease was lost meanwhile',
+    async (_name, kind, fault) => {
+      const widget = api.put(Widgets, {metadata: ref, spec: {}, status: {phase: 'Idle'}});
+      api.fault = () => {
+        mayWrite = false;
+        return fault;
+      };
+      const ops = [{op: 'replace', path: '/status/phase', value: 'Running'}] as const;
+      expect(await kindOf(client.patchStatusJson(Widgets, ref, {uid: widget.metadata.uid, ops}))).toBe(kind);
+      expect(api.requests).toHaveLength(1);
+    },
+  );
+
+  test('F20 a write that never left is refused as NotLeader when the lease was lost meanwhile', async () => {
+    const connection = connectWith(new URL('http://127.0.0.1:1'), {});
+    const asked = [true, false];
+    const parts = {connection, fieldManager: 'test', log, clock: impatient(fakeClock()), random: () => 0};
+    const unheard = createClient({...parts, mayWrite: () => asked.shift() === true});
+    expect(await kindOf(unheard.create(Widgets, {metadata: ref, spec: {}}))).toBe('NotLeader');
+  });
 });
 
 describe('lists', () => {
@@ -211,6 +238,21 @@ describe('faults', () => {
   test('a server that never answers ends as Unavailable within the limit', async () => {
     times(9, 'hang');
     expect(await kindOf(client.get(Widgets, ref, {timeoutMs: 50}))).toBe('Unavailable');
+  });
+
+  test('F20 a process that was frozen in a pause between two attempts sends nothing more than its limit allows', async () => {
+    put();
+    const time = impatient(fakeClock());
+    let slept = 0;
+    const after = (ms: number, fn: () => void) => {
+      slept = 3_600_000;
+      return time.after(ms, fn);
+    };
+    const clock = {...time, after, monotonic: () => time.monotonic() + slept};
+    const frozen = createClient({connection: api.connection, fieldManager: 'test', log, random: () => 0, clock});
+    times(1, 'reset');
+    expect(await kindOf(frozen.get(Widgets, ref))).toBe('Unavailable');
+    expect(api.requests).toHaveLength(1);
   });
 
   test('warnings of the server are logged', async () => {

@@ -13,7 +13,7 @@ export interface ClientParts extends Omit<CallerParts, 'clock'> {
   readonly clock?: CallerParts['clock'];
   /** Named after the process; the API server records it beside every field written. */
   readonly fieldManager: string;
-  /** Asked before every write is sent: false refuses it as `NotLeader`. For leader-elected processes. */
+  /** Asked before a write is sent, each time anew: false refuses it as `NotLeader`. For leader-elected processes. */
   readonly mayWrite?: () => boolean;
 }
 
@@ -113,7 +113,6 @@ function writerOf(parts: ClientParts, call: Caller) {
   return async (resource: Resource<KubeObject>, label: string, write: WriteCall): Promise<unknown> => {
     const {options = {}, body, query, path, ...rest} = write;
     const name = `${write.method} ${resourceName(resource)} ${label}`;
-    if (parts.mayWrite?.() === false) throw notLeader(name);
     const fieldManager = write.method === 'DELETE' ? undefined : parts.fieldManager;
     const fieldValidation = write.method !== 'DELETE' && options.strict === true ? 'Strict' : undefined;
     const dryRun = options.dryRun === true ? 'All' : undefined;
@@ -122,6 +121,7 @@ function writerOf(parts: ClientParts, call: Caller) {
         ...rest,
         name,
         resource: resourceName(resource),
+        mayBeSent: parts.mayWrite,
         path: withQuery(path, {...query, fieldManager, fieldValidation, dryRun}),
         body: encodeJson(body),
       },
@@ -199,9 +199,4 @@ function expectObject<T extends KubeObject>(resource: Resource<T>, json: unknown
     causes: [],
     request: resourceName(resource),
   });
-}
-
-function notLeader(request: string): ApiError {
-  const message = 'not sent: this process does not hold the lease';
-  return new ApiError({kind: 'NotLeader', status: 0, reason: '', message, causes: [], request});
 }

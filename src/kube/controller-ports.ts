@@ -70,6 +70,8 @@ export interface ControllerRuntime {
   readonly events: Recorder;
   readonly log: Log;
   readonly metrics?: KubeMetrics;
+  /** Ends with the leadership: then the calls of running reconciles are aborted at once. */
+  readonly term: AbortSignal;
   /** Default: the machine's clock. */
   readonly clock?: Clock;
 }

@@ -9,6 +9,7 @@ import {createCaches} from './cache.ts';
 import {createClient} from './client.ts';
 import {defineController, watch} from './controller.ts';
 import type {ControllerSpec, ReconcileInput, RunningController} from './controller-ports.ts';
+import {isApiError} from './errors.ts';
 import {createRecorder} from './events.ts';
 import type {Caches} from './ports.ts';
 import {writeStatus} from './status.ts';
@@ -34,6 +35,7 @@ afterEach(async () => {
 async function start(
   reconcile: (input: ReconcileInput<Widget>) => Promise<Outcome>,
   more: Partial<ControllerSpec<Widget>> = {},
+  term = new AbortController().signal,
 ) {
   const {connection} = api;
   const client = createClient({connection, fieldManager: 'test', log});
@@ -52,7 +54,7 @@ async function start(
       return reconcile(input);
     },
   });
-  running = definition.start({caches, client, events, log});
+  running = definition.start({caches, client, events, log, term});
   return cache;
 }
 const put = (name: string, size = 1) => api.put(Widgets, {metadata: {name, namespace: 'a'}, spec: {size}});
@@ -237,6 +239,28 @@ describe('waking', () => {
     await stopping;
     expect(runs).toEqual(['x']);
   });
+});
+
+test('F20 the end of the term aborts running reconciles at once, before anybody stops the controller', async () => {
+  put('x');
+  const term = new AbortController();
+  const ended: string[] = [];
+  await start(
+    async ({write, key, signal}) => {
+      api.fault = (r) => (r.method === 'GET' && r.path.endsWith('/x') ? 'hang' : undefined);
+      await write.get(Widgets, key).catch((error: unknown) => {
+        ended.push(isApiError(error) ? error.kind : 'Other', String(signal.aborted));
+        throw error;
+      });
+      return done;
+    },
+    {},
+    term.signal,
+  );
+  await until(() => api.requests.some((r) => r.path.endsWith('/x')));
+  term.abort();
+  await until(() => log.lines.some((l) => l.message === 'reconcile aborted'));
+  expect(ended).toEqual(['Aborted', 'true']);
 });
 
 test('events of a reconcile are written', async () => {

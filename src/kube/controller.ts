@@ -62,12 +62,14 @@ interface Run<T extends KubeObject> {
   readonly fences: Map<string, Fence>;
   /** Keys that wait for their fence just now. */
   readonly fenced: Set<string>;
-  readonly stopping: AbortController;
+  /** Aborts every call of every reconcile: the process stops, or its term as leader is over. */
+  readonly ending: AbortSignal;
 }
 
 function startController<T extends KubeObject>(spec: ControllerSpec<T>, runtime: ControllerRuntime): RunningController {
   const {caches, log, metrics} = runtime;
   const clock = runtime.clock ?? systemClock;
+  const stopping = new AbortController();
   const run: Run<T> = {
     spec,
     runtime,
@@ -76,7 +78,7 @@ function startController<T extends KubeObject>(spec: ControllerSpec<T>, runtime:
     caches,
     fences: new Map(),
     fenced: new Set(),
-    stopping: new AbortController(),
+    ending: AbortSignal.any([stopping.signal, runtime.term]),
   };
   const queue: Queue = createQueue({
     clock,
@@ -105,10 +107,10 @@ function startController<T extends KubeObject>(spec: ControllerSpec<T>, runtime:
       for (const end of detach) end();
       const drained = queue.stop();
       // Running reconciles get some time to end by themselves; then their calls are aborted.
-      const cancel = clock.after(STOP_MS, () => run.stopping.abort());
+      const cancel = clock.after(STOP_MS, () => stopping.abort());
       await drained;
       cancel();
-      run.stopping.abort();
+      stopping.abort();
     },
   };
 }
@@ -174,7 +176,7 @@ async function reconcile<T extends KubeObject>(
   key: Key,
   {object, fence}: {object: T; fence: Fence},
 ): Promise<Outcome> {
-  const {spec, runtime, clock, caches, stopping} = run;
+  const {spec, runtime, clock, caches, ending} = run;
   const late = new AbortController();
   const cancel = clock.after(RECONCILE_MS, () => {
     run.log.error(
@@ -183,7 +185,7 @@ async function reconcile<T extends KubeObject>(
     );
     late.abort();
   });
-  const signal = AbortSignal.any([stopping.signal, late.signal]);
+  const signal = AbortSignal.any([ending, late.signal]);
   const read: CachedReader = caches;
   try {
     return await spec.reconcile({
@@ -220,13 +222,13 @@ async function passFence<T extends KubeObject>(
 
 // These are how optimistic writes say "look again", not faults.
 function logFailure<T extends KubeObject>(
-  {spec, log, stopping}: Run<T>,
+  {spec, log, ending}: Run<T>,
   {key, error, failures, delayMs}: {key: string; error: unknown; failures: number; delayMs: number},
 ): void {
   // A refusal of the API server says everything in one line; anything else is a fault of ours and needs its stack.
   const what = isApiError(error) ? {error: error.message} : {err: error};
   const facts = {controller: spec.name, object: key, failures, delayMs: Math.round(delayMs), ...what};
-  if (stopping.signal.aborted) log.debug(facts, 'reconcile aborted');
+  if (ending.aborted) log.debug(facts, 'reconcile aborted');
   else if (isApiError(error, 'Conflict', 'TestFailed', 'Terminating', 'AlreadyExists') && failures < 5) {
     log.debug(facts, 'reconcile met another write');
   } else log.warn(facts, 'reconcile failed');

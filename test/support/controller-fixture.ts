@@ -88,6 +88,7 @@ export async function startControllers({connection, namespace, ...parts}: Fixtur
       client,
       events,
       log,
+      term: new AbortController().signal,
       metrics: {
         request: nothing,
         cacheSize: nothing,

@@ -64,7 +64,7 @@ test('F6 F10 after a compaction and a killed API server every cache lists anew: 
       await writeStatus({write, resource: Widgets, object, status: {count: object.spec.size}});
       return done;
     },
-  }).start({caches, client, events, log});
+  }).start({caches, client, events, log, term: new AbortController().signal});
   const counted = (name: string) => cache.get(ref(name))?.status?.count === 1 || undefined;
   await cache.waitUntil(() => ['same', 'gone', 'reborn'].every(counted) || undefined, {timeoutMs: 60_000});
   await expect.poll(() => writes).toBe(3);

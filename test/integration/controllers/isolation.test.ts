@@ -58,7 +58,10 @@ describe('the NetworkPolicy of an Agent', () => {
     await mended();
     const name = (await policy())?.metadata.name ?? '';
     await place.kubectl('delete', 'serviceaccount', name);
-    await place.until('made again', () => place.client.find(ServiceAccounts, {namespace: place.namespace, name}));
+    await place.until('made again', async () => {
+      const accounts = await place.client.list(ServiceAccounts, {namespace: place.namespace});
+      return accounts.items.find((account) => account.metadata.name === name);
+    });
     await place.sessionIs('one', (s) => s.status?.conditions?.some((c) => c.reason === 'AgentNotFound') === true);
   });
 });

@@ -53,7 +53,13 @@ export async function makePlace(purpose: string): Promise<Place> {
   const start = () =>
     startControllers({connection, namespace, ...(releaseNamespace === undefined ? {} : {releaseNamespace})});
   let fixture = await start();
-  const question = (name: string) => fixture.client.get(Questions, {namespace, name});
+  // The controller may not read a Question by its name.
+  const question = async (name: string) => {
+    const {items} = await fixture.client.list(Questions, {namespace, fieldSelector: `metadata.name=${name}`});
+    const [found] = items;
+    if (found === undefined) throw new Error(`there is no Question ${name}`);
+    return found;
+  };
   const is = async <T>(what: string, read: () => Promise<T>, wanted: (object: T) => boolean): Promise<T> => {
     let last: T | undefined;
     try {

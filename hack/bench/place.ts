@@ -24,14 +24,16 @@ export class BenchPlace {
 
   /** Makes the namespace and an Agent, and waits until it is published. */
   async open(): Promise<void> {
-    const command = ['/usr/local/bin/node', '/app/scripted-agent.js'];
     await this.environment.cluster.kubectl(['create', 'namespace', this.namespace]);
-    await this.create('Agent', 'bench', {
-      image: this.environment.images.scriptedAgent,
-      command,
-      workspace: {size: '64Mi'},
-    });
-    await this.wait('agents.carrel.dev/bench', '{.status.conditions[?(@.type=="Ready")].status}', 'True');
+    await this.agent('bench');
+  }
+
+  /** Makes a scripted Agent and waits until it is published. */
+  async agent(name: string, args: readonly string[] = []): Promise<void> {
+    const command = ['/usr/local/bin/node', '/app/scripted-agent.js'];
+    const image = this.environment.images.scriptedAgent;
+    await this.create('Agent', name, {image, command, args, workspace: {size: '64Mi'}});
+    await this.wait(`agents.carrel.dev/${name}`, '{.status.conditions[?(@.type=="Ready")].status}', 'True');
   }
 
   async close(): Promise<void> {

@@ -2,10 +2,11 @@ import {describe, expect, it} from 'vitest';
 import {z} from 'zod';
 import {generatedFiles} from '../hack/generate/files.ts';
 import {type AnyResource, toCrd} from '../src/api/crd.ts';
-import {imageByDigest} from '../src/api/schema.ts';
+import {addressRange, imageByDigest} from '../src/api/schema.ts';
 import {toStructural} from '../src/api/structural.ts';
-import {KINDS} from '../src/api/v1alpha1/index.ts';
+import {KINDS, STOPPED_REASONS} from '../src/api/v1alpha1/index.ts';
 import {isJson, items, type Json, member, text} from '../src/kube/typed.ts';
+import {sourcesBelow} from './architecture/sources.ts';
 
 const kinds: readonly AnyResource[] = KINDS;
 
@@ -28,6 +29,14 @@ const allNodes = (kind: AnyResource): Node[] => [
   ...nodes(toStructural(kind.spec), `${kind.kind}.spec`),
   ...nodes(toStructural(kind.status), `${kind.kind}.status`),
 ];
+
+/** Words that the product says outside the declarations of its kinds: texts, and keys of tables. */
+const words = new Set(
+  sourcesBelow('src')
+    .filter(({path}) => !path.startsWith('src/api/v1alpha1/') && !path.endsWith('.test.ts'))
+    .flatMap(({text: source}) => [...source.matchAll(/'([A-Z][A-Za-z]+)'|\b([A-Z][A-Za-z]+):/g)])
+    .flatMap(([, quoted, key]) => quoted ?? key ?? []),
+);
 
 describe.each(kinds.map((kind) => [kind.kind, kind] as const))('schema of %s', (_, kind) => {
   it('describes every field', () => {
@@ -91,9 +100,18 @@ describe.each(kinds.map((kind) => [kind.kind, kind] as const))('schema of %s', (
     expect(Object.keys(kind.conditions.types).length).toBeLessThanOrEqual(16);
   });
 
+  it('documents no reason that nothing says', () => {
+    const silent = Object.keys(kind.conditions.reasons).filter((reason) => !words.has(reason));
+    expect(silent).toEqual([]);
+  });
+
   it('limits names by the schema', () => {
     expect(JSON.stringify(toCrd(kind))).toContain(`"name":{"type":"string","maxLength":${kind.maxName},`);
   });
+});
+
+it('names no stoppedReason that nothing sets', () => {
+  expect(STOPPED_REASONS.filter((reason) => !words.has(reason))).toEqual([]);
 });
 
 describe('an image by digest', () => {
@@ -113,6 +131,15 @@ describe('an image by digest', () => {
     [`registry.example:5000/agent:1@sha256:${'a'.repeat(64)}`, true],
   ])('%s: %s', (name, valid) => {
     expect(image.safeParse(name).success).toBe(valid);
+  });
+});
+
+describe('an address range', () => {
+  it('is asked for by a rule that a range with bits beyond its prefix does not pass, and by no pattern', () => {
+    const said = JSON.stringify(toStructural(z.object({range: addressRange('Why.')})));
+    expect(said).toContain('"rule":"isCIDR(self) && cidr(self) == cidr(self).masked()"');
+    expect(said).toMatch(/must be an address range: .*10\.2\.0\.0\/16.*For one address write \/32/);
+    expect(said).not.toContain('"pattern"');
   });
 });
 

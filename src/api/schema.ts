@@ -78,6 +78,16 @@ export function imageByDigest(description: string): z.ZodString {
   return k8s(image, {'x-kubernetes-validations': [rule]});
 }
 
+/** Address range, `address/prefix`. A rule, because no pattern sees a bit beyond the prefix, and such a range matches nothing. */
+export function addressRange(description: string): z.ZodString {
+  const form = 'address/prefix with no bits set beyond the prefix, for example 10.2.0.0/16 or 2001:db8::/32';
+  const rule = {
+    rule: 'isCIDR(self) && cidr(self) == cidr(self).masked()',
+    message: `must be an address range: ${form}. For one address write /32, or /128 for IPv6`,
+  };
+  return k8s(text(49, `Address range, ${form}. ${description}`), {'x-kubernetes-validations': [rule]});
+}
+
 /** List that is replaced as a whole. */
 export function list<T extends z.ZodType>(item: T, max: number, description: string): z.ZodArray<T> {
   return k8s(z.array(item).max(max).describe(description), {'x-kubernetes-list-type': 'atomic'});

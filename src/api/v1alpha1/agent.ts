@@ -1,8 +1,8 @@
 import {z} from 'zod';
-import {defineConditions} from '../conditions.ts';
 import {defineResource} from '../resource.ts';
 import {exactlyOne} from '../rules.ts';
 import * as s from '../schema.ts';
+import {agentConditions} from './agent-conditions.ts';
 
 const env = s.k8s(
   z.object({
@@ -93,12 +93,7 @@ const egressRule = s.k8s(
       .regex(/^(\*\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+$/)
       .describe('Host name, lower case; *.example.com stands for every name below example.com.')
       .optional(),
-    cidr: z
-      .string()
-      .max(49)
-      .regex(/^[0-9a-f.:]+\/[0-9]{1,3}$/)
-      .describe('Address range. The ceiling of the operator (egress.allowPrivate) holds all the same.')
-      .optional(),
+    cidr: s.addressRange('The ceiling of the operator (egress.allowPrivate) holds all the same.').optional(),
     ports: s.list(s.integer(1, 65535, 'Port.'), 8, 'Ports that may be reached; 443 if absent.').optional(),
   }),
   {'x-kubernetes-validations': [exactlyOne('host', 'cidr')]},
@@ -242,44 +237,7 @@ export const Agent = defineResource({
       .optional(),
     conditions: s.conditions.optional(),
   }),
-  conditions: defineConditions({
-    types: {
-      Ready: {polarity: 'normal', means: 'A published revision can be run.'},
-      Published: {polarity: 'normal', means: 'The present spec is the one that is published.'},
-      Reconciling: {polarity: 'abnormal', means: 'The controller is working on the present spec.'},
-      Stalled: {polarity: 'abnormal', means: 'Nothing goes on until somebody changes the spec or what it refers to.'},
-    },
-    reasons: {
-      Published: {means: 'The spec is valid and serves as an immutable revision.', event: 'Normal'},
-      Draft: {means: 'spec.draft is true: publish by setting it to false.', event: 'none'},
-      LastGoodServes: {
-        means: 'The present spec is not published; the last good revision goes on serving.',
-        event: 'none',
-      },
-      NotPublished: {means: 'No revision was ever published.', event: 'none'},
-      SecretNotFound: {
-        means: 'A Secret that the spec names does not exist, or lacks the key: create it.',
-        event: 'Warning',
-      },
-      ConfigMapNotFound: {
-        means: 'A ConfigMap that the spec names does not exist, or lacks the key: create it.',
-        event: 'Warning',
-      },
-      OriginMismatch: {
-        means: 'The origin in the Secret is not the origin of model.baseUrl: correct one of them.',
-        event: 'Warning',
-      },
-      LaunchTooLarge: {means: 'Command, environment and files are too large in bytes: shorten them.', event: 'Warning'},
-      InvalidBaseUrl: {
-        means: 'model.baseUrl cannot be used: the message says why; correct it.',
-        event: 'Warning',
-      },
-      UnknownGroup: {
-        means: 'A tool group does not exist: choose one of those that the message lists.',
-        event: 'Warning',
-      },
-    },
-  }),
+  conditions: agentConditions,
   columns: [
     {
       name: 'Ready',

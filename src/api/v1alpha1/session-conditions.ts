@@ -153,6 +153,5 @@ export const sessionConditions = defineConditions({
       means: 'Image volumes are missing here; the runtime is copied by an init container.',
       event: 'Warning',
     },
-    Deadline: {means: 'A limit of the Agent was reached.', event: 'Warning'},
   },
 });

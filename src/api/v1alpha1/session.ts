@@ -9,7 +9,6 @@ export const SESSION_TERMINAL = ['Closed'] as const;
 
 /** Why a session has no pod, or ended. New reasons are added here. */
 export const STOPPED_REASONS = [
-  'Completed',
   'Closed',
   'Cancelled',
   'Archived',
@@ -22,10 +21,8 @@ export const STOPPED_REASONS = [
   'Evicted',
   'NodeLost',
   'ServiceAccountReplaced',
-  'Deadline',
   'WorkspaceLost',
   'PodMutated',
-  'PodForeign',
   'PolicyDenied',
 ] as const;
 

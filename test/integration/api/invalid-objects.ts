@@ -105,6 +105,14 @@ export const INVALID_OBJECTS: readonly InvalidObject[] = [
     spec: {network: {egress: [{host: 'a.example', cidr: '192.0.2.0/24'}]}},
     says: 'The Agent "x" is invalid: spec.network.egress[0]: Invalid value: exactly one of host, cidr must be set',
   },
+  ...['10.0.0.1/8', '999/9', '192.0.2.7', '2001:db8::1/32'].map(
+    (cidr): InvalidObject => ({
+      kind: 'Agent',
+      state: `an egress range that is none: ${cidr}`,
+      spec: {network: {egress: [{cidr}]}},
+      says: `The Agent "x" is invalid: spec.network.egress[0].cidr: Invalid value: "${cidr}": must be an address range: address/prefix with no bits set beyond the prefix, for example 10.2.0.0/16 or 2001:db8::/32. For one address write /32, or /128 for IPv6`,
+    }),
+  ),
   {
     kind: 'Agent',
     state: 'a port that does not exist',
@@ -239,7 +247,14 @@ export const FULL_AGENT: Json = {
   groups: [],
   workspace: {size: '2Gi', storageClassName: 'fast', image: IMAGE},
   resources: {requests: {cpu: '1', memory: '1Gi'}, limits: {memory: '2Gi'}},
-  network: {egress: [{host: '*.example.com', ports: [443]}, {cidr: '192.0.2.0/24'}]},
+  network: {
+    egress: [
+      {host: '*.example.com', ports: [443]},
+      {cidr: '192.0.2.0/24'},
+      {cidr: '2001:db8::/32'},
+      {cidr: '192.0.2.7/32'},
+    ],
+  },
   limits: {turn: '2h', queued: 8},
   idle: {sleepAfter: '5m', closeAfter: '7d'},
 };

@@ -1,9 +1,11 @@
-import {afterEach, beforeEach, describe, expect, test} from 'vitest';
-import {type FakeApi, startFakeApi} from '../../test/support/fake-api.ts';
+import {afterEach, beforeEach, describe, expect, test, vi} from 'vitest';
+import {type FakeApi, type Fault, startFakeApi} from '../../test/support/fake-api.ts';
 import {keptLog} from '../../test/support/log.ts';
 import {type Widget, Widgets} from '../../test/support/widgets.ts';
 import {ConfigMaps} from './builtin.ts';
 import {createCaches} from './cache.ts';
+import {type Clock, systemClock} from './clock.ts';
+import {ApiError} from './errors.ts';
 import type {Cache, CacheOptions, Caches} from './ports.ts';
 import {type ReflectorTimes, reconnectDelay} from './reflector.ts';
 
@@ -11,18 +13,24 @@ const soon = {timeoutMs: 10_000};
 let api: FakeApi;
 let caches: Caches;
 let changes: string[];
+let log: ReturnType<typeof keptLog>;
 
 beforeEach(async () => {
   api = await startFakeApi();
   changes = [];
+  log = keptLog();
 });
 afterEach(async () => {
   await caches.stop();
   await api.close();
 });
 
-async function open(options: CacheOptions<Widget> = {}, times: Partial<ReflectorTimes> = {}): Promise<Cache<Widget>> {
-  caches = createCaches({connection: api.connection, log: keptLog(), random: () => 0, times});
+async function open(
+  options: CacheOptions<Widget> = {},
+  times: Partial<ReflectorTimes> = {},
+  clock = systemClock,
+): Promise<Cache<Widget>> {
+  caches = createCaches({connection: api.connection, log, random: () => 0, times, clock});
   const cache = caches.add(Widgets, options);
   cache.subscribe((c) => changes.push(`${c.old?.metadata.uid ?? '-'} -> ${c.new?.metadata.uid ?? '-'}`));
   caches.start();
@@ -60,6 +68,48 @@ describe('following', () => {
     expect(cache.list()).toHaveLength(2);
     expect(cache.list()[0]?.kind).toBe('Widget');
     expect(await seen(cache, put('z'))).toBe(true);
+  });
+
+  test.each<[string, Fault | undefined, number]>([
+    ['opens, but is never complete', undefined, 1],
+    ['is not even opened', 'hang', 0],
+  ])('a WatchList that %s in time is replaced by pages, and only this once', async (_name, fault, watches) => {
+    const limits: (() => void)[] = [];
+    const after: Clock['after'] = (ms, fn) => {
+      if (ms !== 77_777) return systemClock.after(ms, fn);
+      limits.push(fn);
+      return () => {};
+    };
+    put('x');
+    api.endlessWatchList = true;
+    api.fault = () => fault;
+    const opened = open({}, {initialMs: 77_777}, {...systemClock, after});
+    const begun = () => expect([api.requests.length, api.watching()]).toEqual([1, watches]);
+    await vi.waitFor(begun, soon.timeoutMs);
+    api.endlessWatchList = false;
+    api.fault = () => undefined;
+    limits.shift()?.();
+    const cache = await opened;
+    await open1(cache);
+    api.endWatches('expire');
+    expect(await seen(cache, put('y'))).toBe(true);
+    const asked = api.requests.map((r) => [
+      r.query.get('watch') === 'true',
+      r.query.get('sendInitialEvents') === 'true',
+    ]);
+    expect(asked).toEqual([
+      [true, true],
+      [false, false],
+      [true, false],
+      [true, true],
+    ]);
+    expect(log.lines.filter((l) => l.level !== 'debug')).toEqual([
+      {
+        level: 'warn',
+        fields: {resource: 'widgets.kube.test', limitMs: 77_777},
+        message: 'the WatchList was not complete in time: this once the list is paged',
+      },
+    ]);
   });
 
   test('bodies and managedFields are dropped before anything is kept', async () => {
@@ -186,10 +236,20 @@ describe('ends of watches', () => {
     expect(await caches.whenSynced(soon)).toBe(true);
   });
 
-  test('delays grow to a bound, and honour what the server asks', () => {
+  test('delays grow to a bound', () => {
     expect([0, 1, 2, 3, 20].map((n) => reconnectDelay({reason: 'broken'}, n, 0.5))).toEqual([
       50, 200, 400, 800, 10_000,
     ]);
+  });
+
+  test.each([
+    ['longer than ours: what was asked, and something above it', 4, 1, [4_000, 4_500, 5_000]],
+    ['shorter than ours: ours', 1, 5, [1_600, 3_200, 4_800]],
+    ['far longer than our bound: it is the server that knows', 60, 9, [60_000, 67_500, 75_000]],
+  ])('F9 a Retry-After that is %s', (_name, retryAfterSeconds, failures, delays) => {
+    const facts = {status: 429, reason: '', message: '', causes: [], request: 'WATCH widgets', retryAfterSeconds};
+    const end = {reason: 'refused', error: new ApiError({...facts, kind: 'Throttled'})} as const;
+    expect([0, 0.5, 1].map((random) => reconnectDelay(end, failures, random))).toEqual(delays);
   });
 });
 

@@ -2,9 +2,10 @@ import {refusal} from './classify.ts';
 import {type Clock, pause} from './clock.ts';
 import type {Connection} from './connection.ts';
 import {ApiError} from './errors.ts';
-import {exchange, type HttpReply, type HttpRequest, NoReply} from './http.ts';
+import {exchange, type HttpRequest, NoReply} from './http.ts';
 import type {CallOptions, KubeMetrics, Log} from './ports.ts';
 import {retryDelay} from './retry.ts';
+import {tellWarnings} from './warnings.ts';
 
 /** A call with what is needed to judge whether it may be repeated. */
 export interface Call extends Pick<HttpRequest, 'method' | 'path' | 'body' | 'contentType'> {
@@ -100,7 +101,7 @@ async function tryOnce(
       timeoutMs: Math.max(1, Math.min(limits.left, parts.attemptMs ?? DEFAULT_ATTEMPT_MS)),
       freshCredentials: limits.fresh,
     });
-    logWarnings(parts, call, reply);
+    tellWarnings(parts, call.name, reply.headers);
     if (reply.status >= 200 && reply.status < 300) return {body: JSON.parse(reply.text), sent: true};
     return {error: refusal(reply, call.name), sent: true};
   } catch (error) {
@@ -139,16 +140,5 @@ function report(parts: CallerParts, call: Call, attempt: Attempt, facts: {attemp
   });
   if (attempt.error !== undefined) {
     parts.log.debug({call: call.name, kind: attempt.error.kind, status, attempts: facts.attempts}, 'api call refused');
-  }
-}
-
-// `299 - "unknown field \"spec.bogus\""`: dropped fields and deprecations reach nobody otherwise.
-function logWarnings(parts: CallerParts, call: Call, reply: HttpReply): void {
-  const header = reply.headers['warning'];
-  if (header === undefined) return;
-  const all = Array.isArray(header) ? header : [header];
-  for (const warning of all) {
-    if (parts.onWarning === undefined) parts.log.warn({call: call.name, warning}, 'api server warning');
-    else parts.onWarning(warning, call.name);
   }
 }

@@ -1,7 +1,7 @@
 // Keeps a store equal to the server, for ever:
 //
-//   no version --(WatchList, or paged list where that is refused)--> store replaced --+
-//        ^                                                                            v
+//   no version --(WatchList, or paged list where that is refused or late)--> store replaced --+
+//        ^                                                                                   v
 //        +-- 410, kind not served, or list older than relistMs -- watch from the version <--+
 //                                                                     |                     |
 //                                                                     +- any other end -----+  (with backoff)
@@ -15,7 +15,7 @@ import type {Connection} from './connection.ts';
 import {ApiError} from './errors.ts';
 import {NoReply} from './http.ts';
 import {collectionPath, type Query, selectionQuery, withQuery} from './path.ts';
-import type {KubeMetrics, Log, Selection} from './ports.ts';
+import type {KubeMetrics, Listed, Log, Selection} from './ports.ts';
 import {type Resource, resourceName} from './resource.ts';
 import type {Store} from './store.ts';
 import {asObject, member, text} from './typed.ts';
@@ -27,7 +27,7 @@ export interface ReflectorTimes {
   readonly silenceMs: number;
   /** List anew at the end of a watch when the last list is older: heals anything missed. */
   readonly relistMs: number;
-  /** The initial events of a WatchList must be complete by then, else the paged list is used. */
+  /** The initial events of a WatchList must be complete by then, else this one list is read in pages. */
   readonly initialMs: number;
 }
 
@@ -60,7 +60,10 @@ interface State {
   version: string | undefined;
   listedAt: number;
   listReason: string;
+  /** The server does not know WatchList. */
   watchListRefused: boolean;
+  /** The last WatchList was too slow: the next list, and only that, is read in pages. */
+  watchListLate: boolean;
   open: boolean;
   synced: boolean;
   /** Events or bookmarks since the stream was opened. */
@@ -75,6 +78,7 @@ export function startReflector<T extends KubeObject>(parts: ReflectorParts<T>): 
     listedAt: Number.NEGATIVE_INFINITY,
     listReason: 'start',
     watchListRefused: false,
+    watchListLate: false,
     open: false,
     synced: false,
     heard: 0,
@@ -117,11 +121,11 @@ async function run<T extends KubeObject>(parts: ReflectorParts<T>, state: State,
   }
 }
 
-/** Milliseconds until the next attempt; at most 15 s, so that recovery is seen within 30 s. */
+/** Milliseconds until the next attempt: at most 15 s, so that recovery is seen within 30 s, but never sooner than the server asks. */
 export function reconnectDelay(end: WatchEnd, failures: number, random: number): number {
   const asked = end.reason === 'refused' ? (end.error.facts.retryAfterSeconds ?? 0) * 1_000 : 0;
   const base = failures === 0 ? 50 : Math.min(10_000, 100 * 2 ** failures);
-  return Math.max(asked, base) * (0.5 + random);
+  return Math.max(asked * (1 + random / 4), base * (0.5 + random));
 }
 
 // What the end says about the version we hold.
@@ -150,11 +154,13 @@ async function once<T extends KubeObject>(
   signal: AbortSignal,
 ): Promise<WatchEnd> {
   try {
-    if (state.version === undefined && !state.watchListRefused) return await watchList(parts, state, signal);
+    const paged = state.watchListRefused || state.watchListLate;
+    if (state.version === undefined && !paged) return await watchList(parts, state, signal);
     if (state.version === undefined) {
+      state.watchListLate = false;
       const {resource, selection} = parts;
       const all = await listPages(parts.call, resource, {selection, options: {signal, timeoutMs: 120_000}});
-      replaced(parts, state, all.items, all.resourceVersion);
+      replaced(parts, state, {...all, following: false});
     }
     const follower = (event: WatchEvent) => follow(parts, state, event);
     return await stream(parts, state, {signal, query: {resourceVersion: state.version}, event: follower});
@@ -183,7 +189,7 @@ async function watchList<T extends KubeObject>(
     if (isInitialEnd(seen)) {
       complete = true;
       cancel();
-      replaced(parts, state, [...initial.values()], versionOf(seen));
+      replaced(parts, state, {items: [...initial.values()], resourceVersion: versionOf(seen), following: true});
       return;
     }
     const object = asObject(parts.resource, seen.object);
@@ -192,14 +198,26 @@ async function watchList<T extends KubeObject>(
     else if (seen.type !== 'BOOKMARK') initial.set(object.metadata.uid, object);
   };
   const query = {sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan'};
-  const end = await stream(parts, state, {signal: AbortSignal.any([signal, late.signal]), query, event});
-  cancel();
-  const refused = end.reason === 'refused' && end.error.kind === 'Invalid';
-  if (refused || (late.signal.aborted && !signal.aborted && !complete)) {
-    state.watchListRefused = true;
-    parts.log.info({resource: resourceName(parts.resource)}, 'the server has no WatchList: lists are paged');
+  try {
+    const end = await stream(parts, state, {signal: AbortSignal.any([signal, late.signal]), query, event});
+    if (end.reason === 'refused' && end.error.kind === 'Invalid') refusedWatchList(parts, state);
+    return end;
+  } finally {
+    cancel();
+    if (late.signal.aborted && !signal.aborted && !complete) lateWatchList(parts, state);
   }
-  return end;
+}
+
+function refusedWatchList<T extends KubeObject>({log, resource}: ReflectorParts<T>, state: State): void {
+  state.watchListRefused = true;
+  log.info({resource: resourceName(resource)}, 'the server has no WatchList: lists are paged');
+}
+
+// A slow moment of the server says nothing about the next list.
+function lateWatchList<T extends KubeObject>({log, resource, times}: ReflectorParts<T>, state: State): void {
+  state.watchListLate = true;
+  const fields = {resource: resourceName(resource), limitMs: times.initialMs};
+  log.warn(fields, 'the WatchList was not complete in time: this once the list is paged');
 }
 
 async function stream<T extends KubeObject>(
@@ -214,6 +232,7 @@ async function stream<T extends KubeObject>(
   return followWatch({
     connection: parts.connection,
     clock: parts.clock,
+    log: parts.log,
     path: withQuery(collectionPath(resource, selection.namespace), query),
     name: resourceName(resource),
     signal: watch.signal,
@@ -229,15 +248,15 @@ async function stream<T extends KubeObject>(
 function replaced<T extends KubeObject>(
   parts: ReflectorParts<T>,
   state: State,
-  all: readonly T[],
-  version: string,
+  {items, resourceVersion, following}: Listed<T> & {following: boolean},
 ): void {
-  parts.store.replace(all, version);
+  parts.store.replace(items, resourceVersion);
   parts.metrics?.relist(resourceName(parts.resource), state.listReason);
-  state.version = version;
+  state.version = resourceVersion;
   state.listedAt = parts.clock.monotonic();
   state.synced = true;
-  state.open = !state.watchListRefused;
+  // A WatchList goes on as the watch; after a paged list it has yet to be opened.
+  state.open = following;
   parts.progressed();
 }
 

@@ -5,7 +5,9 @@ import type {Clock} from './clock.ts';
 import type {Connection} from './connection.ts';
 import type {ApiError} from './errors.ts';
 import {openStream} from './http.ts';
+import type {Log} from './ports.ts';
 import {member, text} from './typed.ts';
+import {tellWarnings} from './warnings.ts';
 
 /** One line of a watch. */
 export interface WatchEvent {
@@ -25,6 +27,7 @@ export type WatchEnd =
 export interface WatchRequest {
   readonly connection: Connection;
   readonly clock: Clock;
+  readonly log: Log;
   readonly path: string;
   readonly name: string;
   readonly signal: AbortSignal;
@@ -38,12 +41,18 @@ const OPEN_TIMEOUT_MS = 30_000;
 // etcd refuses objects of more than about 2 MiB; a longer line is not an event.
 const MAX_LINE = 32 * 1024 * 1024;
 
-/** Follow one watch until it ends, for whatever reason; rejects with NoReply only when it could not be opened. */
+/** The stream failed while it was read. */
+class Cut extends Error {
+  override readonly name = 'Cut';
+}
+
+/** Follow one watch until it ends, for whatever reason; rejects with NoReply when it could not be opened, and with what `opened` and `event` throw. */
 export async function followWatch(request: WatchRequest): Promise<WatchEnd> {
   const {connection, path, name, signal} = request;
   const stream = await openStream(connection, {method: 'GET', path, signal, timeoutMs: OPEN_TIMEOUT_MS});
   const status = stream.statusCode ?? 0;
   const dog = watchdog(request, stream);
+  tellWarnings(request, `WATCH ${name}`, stream.headers);
   try {
     if (status !== 200) {
       const body = await readAll(stream, dog.heard);
@@ -53,7 +62,9 @@ export async function followWatch(request: WatchRequest): Promise<WatchEnd> {
     const end = await readEvents(request, stream, dog.heard);
     if (end !== undefined) return end;
     return {reason: stream.complete ? 'clean' : 'broken'};
-  } catch {
+  } catch (error) {
+    // A fault of ours is not the server's: after it a 403 is no more likely to be transient than before.
+    if (!(error instanceof Cut)) throw error;
     if (signal.aborted) return {reason: 'stopped'};
     if (!dog.bitten()) connection.trouble();
     return {reason: dog.bitten() ? 'silent' : 'broken'};
@@ -70,8 +81,7 @@ async function readEvents(
 ): Promise<WatchEnd | undefined> {
   const decoder = new StringDecoder('utf8');
   let rest = '';
-  for await (const chunk of stream) {
-    heard();
+  for await (const chunk of chunksOf(stream, heard)) {
     const lines = (rest + decoder.write(chunk)).split('\n');
     rest = lines.pop() ?? '';
     if (rest.length > MAX_LINE) return {reason: 'unreadable'};
@@ -106,12 +116,21 @@ function endOfError(error: ApiError): WatchEnd {
   return error.kind === 'Expired' ? {reason: 'expired'} : {reason: 'refused', error};
 }
 
+// What the reader of a generator throws is not caught within it: so a Cut is a failure of the stream, and nothing else is.
+async function* chunksOf(stream: IncomingMessage, heard: () => void): AsyncGenerator<Buffer> {
+  try {
+    for await (const chunk of stream) {
+      heard();
+      yield chunk;
+    }
+  } catch (error) {
+    throw new Cut('the stream failed', {cause: error});
+  }
+}
+
 async function readAll(stream: IncomingMessage, heard: () => void): Promise<string> {
   const chunks: Buffer[] = [];
-  for await (const chunk of stream) {
-    heard();
-    chunks.push(chunk);
-  }
+  for await (const chunk of chunksOf(stream, heard)) chunks.push(chunk);
   return Buffer.concat(chunks).toString('utf8');
 }
 

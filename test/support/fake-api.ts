@@ -37,6 +37,8 @@ export interface FakeApi {
   fault: (request: SeenRequest) => Fault | undefined;
   /** Answer `sendInitialEvents` like a server that does not know it. */
   noWatchList: boolean;
+  /** Open WatchLists and send what there is, but never say that it was all, like a server that is slow. */
+  endlessWatchList: boolean;
   pageSize: number;
   /** Create or replace behind everybody's back; returns the stored object. */
   put<T extends KubeObject>(
@@ -78,6 +80,7 @@ export async function startFakeApi(): Promise<FakeApi> {
     requests: [],
     fault: () => undefined,
     noWatchList: false,
+    endlessWatchList: false,
     pageSize: 500,
     put(resource, object) {
       const ref = member(object, 'metadata');
@@ -273,7 +276,8 @@ function watchCollection(
       if (matches(watcher, {collection: target.collection, json})) line(response, 'ADDED', json);
     }
     const bookmark = bookmarkAt(world.version);
-    line(response, 'BOOKMARK', {metadata: {...bookmark.metadata, annotations: {'k8s.io/initial-events-end': 'true'}}});
+    const end = {metadata: {...bookmark.metadata, annotations: {'k8s.io/initial-events-end': 'true'}}};
+    if (!api.endlessWatchList) line(response, 'BOOKMARK', end);
   } else if (from < world.oldest) {
     line(response, 'ERROR', status(410, 'Expired', `too old resource version: ${from} (${world.oldest})`));
     return void response.end();

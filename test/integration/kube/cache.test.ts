@@ -2,6 +2,7 @@ import {afterAll, afterEach, beforeAll, describe, expect, test} from 'vitest';
 import {systemClock} from '../../../src/kube/clock.ts';
 import type {Caches} from '../../../src/kube/ports.ts';
 import {followWatch} from '../../../src/kube/watch.ts';
+import {keptLog} from '../../support/log.ts';
 import {startTcpLink, type TcpLink} from '../../support/tcp-link.ts';
 import {type Widget, Widgets} from '../../support/widgets.ts';
 import {type KubePlace, makePlace, openCaches, openClient} from './place.ts';
@@ -101,6 +102,7 @@ describe('a cache of a real API server', () => {
     const end = await followWatch({
       connection,
       clock: systemClock,
+      log: keptLog(),
       path,
       name: 'widgets',
       signal: AbortSignal.timeout(30_000),

@@ -1,6 +1,9 @@
 import {z} from 'zod';
-import {PORT} from '../api/pod.ts';
+import {PORT, RUNNER_UID} from '../api/pod.ts';
 import {commonVariables, kubernetesAccess, port, readEnvironment} from './environment.ts';
+
+/** The largest uid that Kubernetes takes. */
+const LAST_UID = 2_147_483_647;
 
 /** `<first>-<last>`: unix uids that agents run as. */
 const uidRange = z
@@ -10,7 +13,12 @@ const uidRange = z
     const [first, last] = text.split('-').map(Number);
     return {first: first ?? 0, last: last ?? 0};
   })
-  .refine(({first, last}) => first <= last, 'the first number must not be larger than the last');
+  .refine(({first, last}) => first <= last, 'the first number must not be larger than the last')
+  .refine(({last}) => last <= LAST_UID, `the largest uid is ${LAST_UID}`)
+  .refine(
+    ({first, last}) => RUNNER_UID < first || last < RUNNER_UID,
+    `${RUNNER_UID} is the uid of the runner, which holds the keys; write a range without it, for example 200000-265535`,
+  );
 
 const Variables = z.object({
   ...commonVariables,

@@ -24,10 +24,10 @@ const Variables = z.object({
   /** Ranges that are not public and may be reached all the same, `cidr`, `cidr:port` or `[IPv6 cidr]:port`. */
   CARREL_EGRESS_ALLOW_PRIVATE: listOf(
     parseCeilingEntry,
-    'a range: write 10.0.0.0/8, 10.0.0.0/8:443 or [fd00::/8]:443',
+    'a range: write 10.0.0.0/8, 10.0.0.0/8:443 or [fd00::/8]:443, and no bit behind the prefix',
   ).default([]),
   /** Pod and Service ranges, where the API does not tell them. */
-  CARREL_CLUSTER_CIDRS: listOf(parseRange, 'a range like 10.244.0.0/16').default([]),
+  CARREL_CLUSTER_CIDRS: listOf(parseRange, 'a range like 10.244.0.0/16, with no bit behind the prefix').default([]),
   CARREL_CLUSTER_DOMAIN: z.string().min(1).default('cluster.local'),
   CARREL_EGRESS_CONNECTIONS_PER_POD: positive.default(64),
   CARREL_EGRESS_CONNECTIONS: positive.default(4_096),

@@ -77,13 +77,6 @@ describe('values', () => {
   ])('refuse %s and name the value', async (_, sets, says) => {
     expect(await helmSays(...sets)).toContain(says);
   });
-
-  it('every default is described by the schema, and every value of the schema has a default', () => {
-    const schema: unknown = JSON.parse(readFileSync(join(CHART, 'values.schema.json'), 'utf8'));
-    const values = readFileSync(join(CHART, 'values.yaml'), 'utf8');
-    const known = Object.keys(member(schema, 'properties')).filter((name) => name !== 'global');
-    expect(known.filter((name) => !new RegExp(`^${name}:`, 'm').test(values))).toEqual([]);
-  });
 });
 
 describe('pods', () => {

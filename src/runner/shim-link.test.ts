@@ -18,16 +18,18 @@ let folder: string;
 let link: ShimLink;
 let nonce: string | undefined;
 const lost: string[] = [];
+let terminating = 0;
 const sockets: Socket[] = [];
 
 beforeEach(async () => {
   folder = mkdtempSync(path.join(tmpdir(), 'carrel-link-'));
   nonce = undefined;
   lost.length = 0;
+  terminating = 0;
   link = new ShimLink({
     log: silent,
     nonces: {get: () => nonce, set: (value) => (nonce = value)},
-    events: {connected() {}, terminating() {}, lost: (why) => lost.push(why)},
+    events: {connected() {}, terminating: () => (terminating += 1), lost: (why) => lost.push(why)},
   });
   await link.listen(path.join(folder, 's'));
 });
@@ -102,6 +104,48 @@ describe('the runner against what dials its socket', () => {
     link.cut();
     await vi.waitFor(() => expect(first.closed).toBe(true));
     await new Peer().ready();
+  });
+
+  describe('silence', () => {
+    // Time stands still, but for what a test lets pass.
+    beforeEach(() => void vi.useFakeTimers({toFake: ['setInterval', 'clearInterval', 'performance']}));
+    afterEach(() => void vi.useRealTimers());
+
+    test('of 15 s is told as such; of less it is not', async () => {
+      const peer = await shake();
+      vi.advanceTimersByTime(15_000);
+      expect(lost).toEqual([]);
+      vi.advanceTimersByTime(5_000);
+      expect(lost).toEqual(['silent']);
+      await seen(() => peer.closed);
+      expect(link.connected).toBe(false);
+    });
+
+    test('is ended by any frame: one that says something each 15 s is kept', async () => {
+      const peer = await shake();
+      for (let n = 1; n <= 8; n += 1) {
+        vi.advanceTimersByTime(15_000);
+        peer.send({type: 'terminating'});
+        await seen(() => terminating === n);
+      }
+      expect(lost).toEqual([]);
+      // One at the handshake, then one each 5 s.
+      await seen(() => peer.frames.filter((f) => f.type === 'ping').length === 1 + 8 * 3);
+    });
+
+    async function shake(): Promise<Peer> {
+      const peer = new Peer();
+      peer.send({type: 'hello', version: 1});
+      await seen(() => peer.frames.some((f) => f.type === 'ping'));
+      peer.send({type: 'pong', n: 1});
+      await seen(() => link.connected);
+      return peer;
+    }
+
+    /** Waits without the clock. */
+    async function seen(look: () => boolean): Promise<void> {
+      while (!look()) await new Promise(setImmediate);
+    }
   });
 
   test.each<[string, ShimFrame[]]>([

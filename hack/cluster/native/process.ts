@@ -1,6 +1,6 @@
 import {spawn} from 'node:child_process';
 import {closeSync, openSync} from 'node:fs';
-import {mkdir, readFile, readlink, rm, stat, writeFile} from 'node:fs/promises';
+import {mkdir, readdir, readFile, readlink, rm, stat, writeFile} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
 import {waitFor} from '../wait.ts';
 
@@ -21,7 +21,13 @@ type ProcessPlan = {
 export async function startTimeOf(pid: number): Promise<string | undefined> {
   const line = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
   const fields = line.slice(line.lastIndexOf(')') + 2).split(' '); // the name before it may hold spaces
-  return fields[0] === 'Z' || fields[0] === 'X' ? undefined : fields[19];
+  const dead = fields[0] === 'Z' || fields[0] === 'X';
+  return dead && !(await hasThreads(pid)) ? undefined : fields[19];
+}
+
+/** The first thread of a killed process may be dead a moment before the others, and these still hold its sockets. */
+async function hasThreads(pid: number): Promise<boolean> {
+  return (await readdir(`/proc/${pid}/task`).catch(() => [])).length > 1;
 }
 
 function parseIdentity(text: string): Identity | undefined {
@@ -86,7 +92,8 @@ function signal(pid: number, name: NodeJS.Signals): void {
 export async function stopProcess(pids: string, name: string, graceMs: number): Promise<void> {
   const pid = await findProcess(pids, name);
   if (pid !== undefined) {
-    const gone = async () => (await findProcess(pids, name)) === undefined;
+    const startTime = await startTimeOf(pid);
+    const gone = async () => startTime === undefined || (await startTimeOf(pid)) !== startTime;
     if (graceMs > 0) {
       signal(pid, 'SIGTERM');
       await waitFor(`end of ${name}`, {timeoutMs: graceMs, everyMs: 50}, gone).catch(() => {});

@@ -287,15 +287,63 @@ describe.concurrent('runner and shim as processes', {timeout: 150_000}, () => {
     );
   });
 
-  test('fenced: 410 kills the agent and ends runner and shim', async ({bench}) => {
+  test('TERM of the shim ends the agent: its turn is outcome_unknown, and nothing is started again', async ({
+    bench,
+  }) => {
     const {gateway} = bench;
     await bench.start();
     gateway.turn(1, 'wait');
     await gateway.find('record', ({record}) => record.kind === 'turn_started');
-    gateway.refuseWith = 410;
-    gateway.want({stop: {turnUid: 'uid-1'}});
+    bench.shim?.kill('SIGTERM');
+    expect(await gateway.finished(1)).toMatchObject({phase: 'Failed', error: {code: 'outcome_unknown'}});
+    expect(await bench.exit(bench.shim)).toBe(0);
+    bench.runner?.kill('SIGTERM');
+    expect(await bench.exit(bench.runner)).toBe(0);
+    expect(gateway.events.flatMap(({event}) => (event.type === 'report' ? [event.state] : []))).toEqual(['Ready']);
+  });
+
+  test('a shim that is frozen for 15 s is AgentUnresponsive: the turn fails, and once it goes on the agent is a new one', async ({
+    bench,
+  }) => {
+    const {gateway} = bench;
+    await bench.start();
+    gateway.turn(1, 'child');
+    const child = Number((await gateway.finished(1)).response?.split(' ')[1]);
+    gateway.turn(2, 'wait');
+    await gateway.find('record', ({record}) => record.kind === 'turn_started' && record.turn?.sequence === 2);
+    bench.shim?.kill('SIGSTOP');
+    expect(await gateway.finished(2)).toMatchObject({phase: 'Failed', error: {code: 'agent_unresponsive'}});
+    const told = await gateway.find('report', (event) => event.state === 'Restarting');
+    const message = 'the process beside the agent gave no sign of life for 15 s';
+    expect(told).toMatchObject({reason: 'AgentUnresponsive', message});
+    expect(told.findings).toEqual([{type: 'AgentUnresponsive', reason: 'AgentUnresponsive', message}]);
+    bench.shim?.kill('SIGCONT');
+    await vi.waitFor(() => expect(alive(child)).toBe(false), {timeout: 60_000});
+    const back = await gateway.find('report', (event) => event.conversation === 'Resumed');
+    expect(back).toMatchObject({state: 'Ready', findings: []});
+    gateway.turn(3, 'say thawed');
+    expect(await gateway.finished(3)).toMatchObject({phase: 'Completed', response: 'thawed'});
+  });
+
+  test.for([
+    [410, 'the pod is not wanted any more'],
+    [401, 'the token is refused, though it was read for this very request'],
+  ] as const)('fenced: %i (%s) kills the agent and ends runner and shim', async ([status], {bench}) => {
+    const {gateway} = bench;
+    await bench.start();
+    gateway.turn(1, 'child');
+    const child = Number((await gateway.finished(1)).response?.split(' ')[1]);
+    bench.renewToken('runner', 'renewed');
+    gateway.turn(2, 'wait');
+    await gateway.find('record', ({record}) => record.kind === 'turn_started' && record.turn?.sequence === 2);
+    expect(gateway.bearer).toBe('Bearer renewed');
+    gateway.refuseWith = status;
+    gateway.want({stop: {turnUid: 'uid-2'}});
     expect(await bench.exit(bench.runner)).toBe(0);
     expect(await bench.exit(bench.shim)).toBe(0);
+    await vi.waitFor(() => expect(alive(child)).toBe(false), {timeout: 60_000});
+    // At once: nothing was tried again.
+    expect(gateway.refused).toEqual(['/runner/v1/events']);
   });
 });
 

@@ -1,5 +1,5 @@
 import {type ChildProcess, spawn} from 'node:child_process';
-import {mkdirSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs';
+import {mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync} from 'node:fs';
 import {createServer} from 'node:net';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
@@ -21,7 +21,7 @@ export class RunnerBench {
 
   async start(agentMode = 'normal', change: Partial<Launch> = {}): Promise<void> {
     for (const name of ['state', 'tokens', 'workspace', 'home', 'run']) mkdirSync(path.join(this.folder, name));
-    for (const name of ['mcp', 'runner', 'egress']) writeFileSync(path.join(this.folder, 'tokens', name), 'token\n');
+    for (const audience of ['mcp', 'runner', 'egress'] as const) this.renewToken(audience, 'token');
     const port = await this.gateway.listen();
     const closed = await closedPort();
     const launch: Launch = {
@@ -69,6 +69,13 @@ export class RunnerBench {
       CARREL_SHIM_WORKSPACE: path.join(this.folder, 'workspace'),
       CARREL_SHIM_HOME: path.join(this.folder, 'home'),
     });
+  }
+
+  /** Replaces a token, as the kubelet does. */
+  renewToken(audience: 'mcp' | 'runner' | 'egress', token: string): void {
+    const file = path.join(this.folder, 'tokens', audience);
+    writeFileSync(`${file}.new`, `${token}\n`);
+    renameSync(`${file}.new`, file);
   }
 
   /** Resolves with the exit code of a process. */

@@ -6,6 +6,10 @@ export class RunnerGateway {
   readonly events: {epoch: number; n: number; event: RunnerEvent}[] = [];
   /** Status to answer events and streams with, instead of the real thing. */
   refuseWith: number | undefined;
+  /** Paths that were refused. */
+  readonly refused: string[] = [];
+  /** Authorization of the last request to the runner API. */
+  bearer: string | undefined;
   records: TranscriptRecord[] = [];
   private readonly server: Server;
   private readonly acked = new Map<number, number>();
@@ -64,7 +68,11 @@ export class RunnerGateway {
   }
 
   private async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (this.refuseWith !== undefined) return void response.writeHead(this.refuseWith).end('refused');
+    if (request.url?.startsWith('/runner/')) this.bearer = request.headers.authorization;
+    if (this.refuseWith !== undefined) {
+      this.refused.push(request.url ?? '');
+      return void response.writeHead(this.refuseWith).end('refused');
+    }
     if (request.url === '/runner/v1/desired') {
       response.writeHead(200, {'content-type': 'application/x-ndjson'});
       response.write(`${JSON.stringify(this.document)}\n`);

@@ -187,6 +187,8 @@ export function jwt(claims: {
   aud: string[];
   namespace?: string;
   podUid?: string;
+  /** Default `carrel-<podUid>`. */
+  podName?: string;
   user?: string;
   refuse?: boolean;
 }): string {
@@ -228,7 +230,7 @@ function tokenStatus(spec: object): object {
       ? {}
       : {
           'authentication.kubernetes.io/pod-uid': [podUid],
-          'authentication.kubernetes.io/pod-name': [`carrel-${podUid}`],
+          'authentication.kubernetes.io/pod-name': [text(claims, 'podName') || `carrel-${podUid}`],
         };
   return {authenticated: true, audiences, user: {username, uid: 'user-uid', groups: ['system:authenticated'], extra}};
 }

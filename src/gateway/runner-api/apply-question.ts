@@ -8,8 +8,8 @@ import {childLabels, ownedBy} from '../../domain/change/turn.ts';
 import {isApiError} from '../../kube/errors.ts';
 import {Questions, Turns} from '../../kube/kinds.ts';
 import type {Client} from '../../kube/ports.ts';
+import type {Bound} from '../auth/binding.ts';
 import {APPLIED, type Applied, dropped} from './applied.ts';
-import type {Bound} from './binding.ts';
 
 /** A request of the agent that a person answers. */
 export type Asked = Extract<RunnerEvent, {type: 'question'}>;

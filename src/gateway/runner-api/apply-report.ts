@@ -6,9 +6,9 @@ import {sizedRunner} from '../../domain/status-size.ts';
 import {isApiError} from '../../kube/errors.ts';
 import {Sessions} from '../../kube/kinds.ts';
 import type {Client} from '../../kube/ports.ts';
+import type {Bound} from '../auth/binding.ts';
 import {APPLIED, type Applied, dropped} from './applied.ts';
 import {troubled, withTrouble} from './archive-trouble.ts';
-import type {Bound} from './binding.ts';
 
 /** What a runner tells of its start and of its agent. */
 export type Report = Extract<RunnerEvent, {type: 'report'}>;

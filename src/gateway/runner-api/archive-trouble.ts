@@ -5,7 +5,7 @@ import type {Clock} from '../../kube/clock.ts';
 import {isApiError} from '../../kube/errors.ts';
 import {Sessions} from '../../kube/kinds.ts';
 import type {Client, Log} from '../../kube/ports.ts';
-import type {Bound} from './binding.ts';
+import type {Bound} from '../auth/binding.ts';
 
 /** Says at a Session that its events wait for the archive, and takes it back. Never throws: it only tells. */
 export interface ArchiveTroubles {

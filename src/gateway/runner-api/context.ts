@@ -1,6 +1,6 @@
 import type {Context, TranscriptRecord} from '../../api/wire/runner.ts';
 import type {Archive} from '../../domain/archive.ts';
-import type {Bound} from './binding.ts';
+import type {Bound} from '../auth/binding.ts';
 
 /** Bytes of transcript that a runner is given to rebuild a conversation from. */
 export const CONTEXT_BYTES = 65_536;

@@ -4,12 +4,12 @@ import type {EventBatch, RunnerEvent} from '../../api/wire/runner.ts';
 import {type Archive, ArchiveError} from '../../domain/archive.ts';
 import {recordsOf} from '../../domain/transcript/event-record.ts';
 import type {Cache, Client, Log} from '../../kube/ports.ts';
+import type {Bound} from '../auth/binding.ts';
 import {INDEX, sessionKey} from '../caches.ts';
 import {APPLIED, type Applied} from './applied.ts';
 import {applyQuestion, markDelivered, questionName} from './apply-question.ts';
 import {applyReport} from './apply-report.ts';
 import type {ArchiveTroubles} from './archive-trouble.ts';
-import type {Bound} from './binding.ts';
 import {finishedStatus, finishTurn} from './finish-turn.ts';
 
 /** What taking events needs. */

@@ -9,9 +9,9 @@ import type {Clock} from '../../kube/clock.ts';
 import {isApiError} from '../../kube/errors.ts';
 import type {Client, Log} from '../../kube/ports.ts';
 import type {ReviewToken} from '../../kube/token-review.ts';
+import {type Bound, bind, podOf, type Unbound} from '../auth/binding.ts';
 import type {GatewayCaches} from '../caches.ts';
 import {type ArchiveTroubles, archiveTroubles} from './archive-trouble.ts';
-import {type Bound, bind, podOf, type Unbound} from './binding.ts';
 import {contextOf} from './context.ts';
 import {takeBatch} from './events.ts';
 import {createStreams} from './streams.ts';
@@ -89,9 +89,8 @@ const REFUSALS: Readonly<Record<Unbound, Answer>> = {
 async function boundOf(parts: RunnerApiParts, request: IncomingMessage): Promise<Bound | Unbound> {
   const token = bearerOf(request);
   if (token === undefined) return 'refused';
-  const binding = {client: parts.client, sessions: parts.caches.sessions, reviewToken: parts.reviewToken};
-  const pod = await podOf(binding, token, AUDIENCE.runner);
-  return typeof pod === 'string' ? pod : bind(binding, pod);
+  const pod = await podOf(parts, token, AUDIENCE.runner);
+  return typeof pod === 'string' ? pod : bind({client: parts.client, sessions: parts.caches.sessions}, pod);
 }
 
 async function takeEvents(

@@ -24,6 +24,7 @@ export async function startFixtureFront(fixture: GatewayFixture, origins: readon
   const nothing = {read: async () => ({records: []})};
   const listener = createListener({
     identify: createIdentify({
+      client,
       reviewToken: createTokenReviewer({client, clock: systemClock}),
       findApiKey: createApiKeys({path: fixture.keysFile, clock: systemClock, log}),
       sessions: fixture.caches.sessions,

@@ -2,7 +2,7 @@ import {POD_PREFIX, uid8} from '../../api/meta.ts';
 import type {SessionObject} from '../../api/v1alpha1/index.ts';
 import {Sessions} from '../../kube/kinds.ts';
 import type {Cache, Client} from '../../kube/ports.ts';
-import type {ReviewToken} from '../../kube/token-review.ts';
+import type {ReviewToken, TokenIdentity} from '../../kube/token-review.ts';
 import {INDEX} from '../caches.ts';
 
 /** A pod as its token names it. */
@@ -42,26 +42,33 @@ export function podNameParts(name: string): {session: string; owner: string; att
 export interface BindingParts {
   readonly client: Pick<Client, 'find'>;
   readonly sessions: Cache<SessionObject>;
-  readonly reviewToken: ReviewToken;
 }
 
-/** Why a request of a runner is not served. */
+/** Why a pod is not served. */
 export type Unbound = 'refused' | 'no_verdict' | 'early' | 'fenced';
 
 /** The pod that a token belongs to: from the review, never from a body. */
-export async function podOf(parts: BindingParts, token: string, audience: string): Promise<PodIdentity | Unbound> {
+export async function podOf(
+  parts: {reviewToken: ReviewToken},
+  token: string,
+  audience: string,
+): Promise<PodIdentity | Unbound> {
   try {
-    const identity = await parts.reviewToken(token, audience);
-    const {podUid, podName, serviceAccount} = identity ?? {};
-    if (podUid === undefined || podName === undefined || serviceAccount === undefined) return 'refused';
-    return {uid: podUid, name: podName, namespace: serviceAccount.namespace};
+    return podIn(await parts.reviewToken(token, audience)) ?? 'refused';
   } catch {
     return 'no_verdict';
   }
 }
 
+/** The pod that a reviewed token is bound to, if it is. */
+export function podIn(identity: TokenIdentity | undefined): PodIdentity | undefined {
+  const {podUid, podName, serviceAccount} = identity ?? {};
+  if (podUid === undefined || podName === undefined || serviceAccount === undefined) return undefined;
+  return {uid: podUid, name: podName, namespace: serviceAccount.namespace};
+}
+
 /** The Session of this pod. The cache may say yes while it is fresh; a no is confirmed live, because it ends the pod. */
-export async function bind(parts: BindingParts, pod: PodIdentity): Promise<Bound | Unbound> {
+export async function bind(parts: BindingParts, pod: PodIdentity): Promise<Bound | Exclude<Unbound, 'refused'>> {
   const cached = parts.sessions.byIndex(INDEX.podUid, pod.uid)[0];
   if (cached !== undefined && parts.sessions.fresh() && cached.metadata.namespace === pod.namespace) {
     return {pod, session: cached};

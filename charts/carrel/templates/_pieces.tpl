@@ -87,6 +87,11 @@ http://{{ include "carrel.name" . }}-archive.{{ .Release.Namespace }}.svc:8080
       - serviceAccountToken: {audience: carrel-archive, path: archive, expirationSeconds: 3600}
 {{- end -}}
 
+{{/* `yes` where the API server can stamp who wrote something (Kubernetes 1.36), else empty. */}}
+{{- define "carrel.stamped" -}}
+{{- if .Capabilities.APIVersions.Has "admissionregistration.k8s.io/v1/MutatingAdmissionPolicy" -}}yes{{- end -}}
+{{- end -}}
+
 {{/* Users that count as the platform in policies, as a CEL list. */}}
 {{- define "carrel.writers" -}}
 {{- $ours := list (include "carrel.user" (dict "root" . "process" "controller")) (include "carrel.user" (dict "root" . "process" "gateway")) -}}

@@ -49,7 +49,9 @@ export const Question = defineResource({
         )
         .describe('Set once, by a person, while the question is open.')
         .optional(),
-      answeredBy: s.text(253, 'Who answered; stamped by the platform.').optional(),
+      answeredBy: s
+        .text(253, 'Who answered; stamped by the platform, and absent where Kubernetes has no policies that stamp.')
+        .optional(),
     }),
     {
       'x-kubernetes-validations': [
@@ -61,6 +63,8 @@ export const Question = defineResource({
         immutable('schema'),
         immutable('requestId'),
         immutable('expiresAt'),
+        // Else who may not answer would change that and answer in one go.
+        immutable('to'),
         writeOnce('answer'),
         writeOnce('answeredBy'),
         {

@@ -157,6 +157,13 @@ export const INVALID_CHANGES: readonly InvalidChange[] = [
   },
   {
     kind: 'Question',
+    state: 'others who may answer',
+    spec: {to: 'Human'},
+    patch: {spec: {to: 'Owner'}},
+    says: 'The Question "x" is invalid: spec.to: Forbidden: to is immutable',
+  },
+  {
+    kind: 'Question',
     state: 'a second answer',
     spec: {answer: {option: 'a'}},
     patch: {spec: {answer: {option: null, text: 'B'}}},

@@ -19,10 +19,10 @@ export interface ApiPlace {
   remove(): Promise<void>;
 }
 
-/** Makes the namespace in the running cluster. */
-export async function makeApiPlace(purpose: string): Promise<ApiPlace> {
-  const cluster = await openCluster();
-  await installCrds(cluster);
+/** Makes the namespace in the running cluster, or in one of a test's own, which has our kinds. */
+export async function makeApiPlace(purpose: string, own?: Cluster): Promise<ApiPlace> {
+  const cluster = own ?? (await openCluster());
+  if (own === undefined) await installCrds(cluster);
   const namespace = `api-${purpose}-${randomBytes(3).toString('hex')}`;
   await cluster.kubectl(['create', 'namespace', namespace]);
   await cluster.kubectl(['apply', '-f', '-'], JSON.stringify(quiet(namespace)));

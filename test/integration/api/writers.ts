@@ -4,7 +4,10 @@ import {example, type KindName} from './examples.ts';
 /** Who writes: two people, a service account of the namespace, and the platform. */
 export type Who = 'alice' | 'bob' | 'robot' | 'platform';
 
-/** A write that somebody tries. `says` is '' when it must succeed; then `gives` is what the spec holds afterwards. */
+/**
+ * A write that somebody tries. `says` is '' when it must succeed; then `gives` is what the spec holds afterwards. NAMESPACE
+ * and OBJECT stand for what they are called.
+ */
 export interface Write {
   readonly state: string;
   readonly who: Who;
@@ -77,6 +80,13 @@ export const WRITES: readonly Write[] = [
     kind: 'Turn',
     spec: {author: {kind: 'Human', name: 'alice', session: 'first'}},
     says: 'spec.author.session is set by the platform only; leave spec.author out and it is filled in',
+  },
+  {
+    state: 'a person claims to have come through the gateway',
+    who: 'alice',
+    kind: 'Turn',
+    spec: {author: {kind: 'Human', name: 'alice', channel: 'mcp'}},
+    says: 'spec.author.channel is set by the platform only; leave spec.author out and it is filled in',
   },
   {
     state: 'a person puts itself over another author',
@@ -184,12 +194,19 @@ export const WRITES: readonly Write[] = [
     says: 'annotation carrel.dev/idempotency is written by the platform only; leave it as it is',
   },
   {
-    state: 'a person forges a parent',
+    state: 'a person creates a session in the name of another session',
+    who: 'alice',
+    kind: 'Session',
+    annotations: {'carrel.dev/started-by': 'first'},
+    says: 'annotation carrel.dev/started-by is written by the platform only; leave it as it is',
+  },
+  {
+    state: 'a person says later that a session started another',
     who: 'alice',
     kind: 'Session',
     before: {},
-    patch: {metadata: {annotations: {'carrel.dev/parent-uid': 'x'}}},
-    says: 'annotation carrel.dev/parent-uid is written by the platform only; leave it as it is',
+    patch: {metadata: {annotations: {'carrel.dev/started-by': 'x'}}},
+    says: 'annotation carrel.dev/started-by is written by the platform only; leave it as it is',
   },
   {
     state: 'a person annotates a session',
@@ -242,6 +259,22 @@ export const WRITES: readonly Write[] = [
     before: {to: 'Human'},
     patch: {spec: {answer: ANSWER}},
     says: `this question is for a person (spec.to: Human); ${ROBOT} is a service account`,
+  },
+  {
+    state: 'a service account makes a question for a person one for the owner, and answers it',
+    who: 'robot',
+    kind: 'Question',
+    before: {to: 'Human'},
+    patch: {spec: {to: 'Owner', answer: ANSWER}},
+    says: 'The Question "OBJECT" is invalid: spec.to: Forbidden: to is immutable',
+  },
+  {
+    state: 'a person claims the answer before anybody gives one',
+    who: 'alice',
+    kind: 'Question',
+    before: {},
+    patch: {spec: {answeredBy: 'alice'}},
+    says: 'spec.answeredBy is set together with spec.answer, by whoever answers; leave it as it is',
   },
 
   {state: 'an author names a Secret that it may read', who: 'alice', kind: 'Agent', spec: {env: env('mine')}, says: ''},
@@ -303,6 +336,70 @@ export const WRITES: readonly Write[] = [
     kind: 'Agent',
     spec: {env: env('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i')},
     says: 'an Agent may name at most 8 different Secrets (model.key, env and imagePullSecrets together)',
+  },
+];
+
+/** The same where nothing stamps names (before Kubernetes 1.36): who leaves them out is not named, and nobody is named by another. */
+export const UNSTAMPED: readonly Write[] = [
+  {state: 'a person creates a turn without an author', who: 'alice', kind: 'Turn', says: ''},
+  {
+    state: 'a person states itself as author',
+    who: 'alice',
+    kind: 'Turn',
+    spec: {author: {kind: 'Human', name: 'alice'}},
+    says: '',
+    gives: {author: {kind: 'Human', name: 'alice'}},
+  },
+  {
+    state: 'a person states another author',
+    who: 'alice',
+    kind: 'Turn',
+    spec: {author: {kind: 'Human', name: 'bob'}},
+    says: 'spec.author.name must be alice, who creates the turn; leave spec.author out, then nobody is named',
+  },
+  {state: 'a person creates a session without an owner', who: 'alice', kind: 'Session', says: ''},
+  {
+    state: 'a person answers by the command that the question shows',
+    who: 'alice',
+    kind: 'Question',
+    before: {},
+    patch: {spec: {answer: ANSWER}},
+    says: '',
+    gives: {answer: ANSWER},
+  },
+  {
+    state: 'a person answers in its own name',
+    who: 'alice',
+    kind: 'Question',
+    before: {},
+    patch: {spec: {answer: ANSWER, answeredBy: 'alice'}},
+    says: '',
+    gives: {answer: ANSWER, answeredBy: 'alice'},
+  },
+  {
+    state: 'a person answers in the name of another',
+    who: 'alice',
+    kind: 'Question',
+    before: {},
+    patch: {spec: {answer: ANSWER, answeredBy: 'bob'}},
+    says: 'spec.answeredBy must be alice, who answers; leave it out, then nobody is named',
+  },
+  {
+    state: 'a person claims the answer of another afterwards',
+    who: 'bob',
+    kind: 'Question',
+    before: {answer: ANSWER},
+    madeBy: 'alice',
+    patch: {spec: {answeredBy: 'bob'}},
+    says: 'spec.answeredBy is set together with spec.answer, by whoever answers; leave it as it is',
+  },
+  {
+    state: 'a service account answers a question for a person',
+    who: 'robot',
+    kind: 'Question',
+    before: {to: 'Human'},
+    patch: {spec: {answer: ANSWER}},
+    says: `this question is for a person (spec.to: Human); ${ROBOT} is a service account`,
   },
 ];
 

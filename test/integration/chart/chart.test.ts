@@ -229,6 +229,8 @@ describe('the whole', () => {
     ]);
     expect(yaml).not.toContain('kind: MutatingAdmissionPolicy');
     expect(yaml).toContain('kind: ValidatingAdmissionPolicy\n');
+    // Nor is anybody told that it will be.
+    expect(yaml).not.toContain('it is filled in');
   });
 
   it('the API server takes every object in a namespace of restricted Pod Security, without a warning', async () => {

@@ -4,6 +4,10 @@ import {run} from '../../../hack/cluster/command.ts';
 import {install, RELEASE_NAMESPACE} from '../../../hack/environment.ts';
 import type {Images} from '../../../hack/image/build.ts';
 import {openRelease, Place, releaseOf} from '../../support/release.ts';
+import {attempt} from '../api/attempt.ts';
+import {makeApiPlace} from '../api/place.ts';
+import {rights, UNSTAMPED} from '../api/writers.ts';
+import {change, openQuestion} from '../session/person.ts';
 import {type BareAgent, bareAgents, targetOf} from './agents.ts';
 
 const NAME = 'fallback';
@@ -70,6 +74,25 @@ describe('the runtime in a cluster whose API server drops image volumes without 
     },
     300_000,
   );
+
+  it('a question is answered there by the command that it shows, though nothing stamps who answers', async () => {
+    await place.session('asks', {agent: 'scribe', prompt: 'permission paint the wall'});
+    const question = await openQuestion(place, 'asks', 'Permission');
+    const shown = question.status?.conditions?.find((c) => c.type === 'Ready')?.message ?? '';
+    const patch = / -p '(.*)'$/.exec(shown)?.[1]?.replace('<one of: allow, reject>', 'allow') ?? '';
+    await change(place, 'questions', question.metadata.name, JSON.parse(patch).spec);
+    expect((await place.untilTurn('asks', 1, 240_000)).status).toMatchObject({phase: 'Completed'});
+    const [answered] = await place.questions('asks');
+    expect(answered?.spec).toMatchObject({answer: {option: 'allow'}});
+    expect(answered?.spec.answeredBy).toBeUndefined();
+  }, 300_000);
+
+  it('who leaves names out is not named there, and nobody is named by another', async () => {
+    const people = await makeApiPlace('unstamped', place.release.cluster);
+    await people.kubectl(['apply', '-f', '-'], {apiVersion: 'v1', kind: 'List', items: rights(people.namespace)});
+    for (const [at, row] of UNSTAMPED.entries()) await attempt(people, row, `u${at}`);
+    await people.remove();
+  }, 300_000);
 
   // This cluster is the test's own, so the release may go.
   it('an upgrade brings the CRDs to what the chart says; an uninstall keeps them, with every object of theirs', async () => {

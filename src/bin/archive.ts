@@ -22,7 +22,8 @@ mkdirSync(config.data, {recursive: true});
 const store = openSqliteStore(join(config.data, 'archive.sqlite'));
 const connection = await connectTo(config.kubernetes);
 const client = createClient({connection, fieldManager: 'carrel-archive', log, metrics: metrics.kube});
-// The kubelet shows it, and appends go on being tried: the first one that fits ends it.
+// The pod is not ready then, and its log says why: the kubelet shows no answer of a probe. Appends go on being tried, and the
+// first one that fits ends it.
 let full = false;
 const server = createArchiveServer({
   store,

@@ -17,8 +17,11 @@ export const MANAGED_BY = 'carrel';
 export const ANNOTATION_IDEMPOTENCY = 'carrel.dev/idempotency';
 /** On a pod: the attempt it was made for. */
 export const ANNOTATION_ATTEMPT = 'carrel.dev/attempt';
-/** On a Session that another Session started: the UID of the parent, beside `spec.requester`. */
-export const ANNOTATION_PARENT_UID = 'carrel.dev/parent-uid';
+/**
+ * On a Session that another Session started by its own token: the name of that one. `spec.requester` alone says only which
+ * Session it belongs to: a person may name any that they may read.
+ */
+export const ANNOTATION_STARTED_BY = 'carrel.dev/started-by';
 
 /** Prefix of the names of our pods and of the service accounts of sessions: on `exec`, a policy sees nothing but the name. */
 export const POD_PREFIX = 'carrel-';

@@ -92,8 +92,10 @@ export const Session = defineResource({
       notes: s.text(8192, 'Notes of people and agents.').optional(),
       owner: s.text(253, 'User who owns it; stamped by the platform.').optional(),
       requester: z
-        .object({session: s.objectName('Session that started this one.'), uid: s.text(64, 'Its UID.')})
-        .describe('Lineage: the Session that started this one. Never changes.')
+        .object({session: s.objectName('Session that this one belongs to.'), uid: s.text(64, 'Its UID.')})
+        .describe(
+          'Lineage: the Session that this one belongs to, because it started this one, or because whoever did said so. Never changes.',
+        )
         .optional(),
       model: z
         .object({name: s.text(128, 'One of the models that the Agent allows.')})

@@ -1,5 +1,5 @@
 import type {Manifest} from '../../api/kube-object.ts';
-import {ANNOTATION_PARENT_UID, LABEL_MANAGED_BY, MANAGED_BY} from '../../api/meta.ts';
+import {ANNOTATION_STARTED_BY, LABEL_MANAGED_BY, MANAGED_BY} from '../../api/meta.ts';
 import {type AgentObject, Session, type SessionObject} from '../../api/v1alpha1/index.ts';
 import {Refusal} from '../refusal.ts';
 import {refuseTooLarge} from './turn.ts';
@@ -18,7 +18,10 @@ export interface StartFacts {
   readonly namespace: string;
   readonly agent: AgentObject;
   readonly owner: string;
+  /** The Session that the new one belongs to. */
   readonly parent?: SessionObject | undefined;
+  /** Name of the Session whose token the call came with: its agent wrote the prompt. */
+  readonly startedBy?: string | undefined;
   readonly annotations?: Readonly<Record<string, string>> | undefined;
 }
 
@@ -36,7 +39,7 @@ export function buildSession(request: StartRequest, facts: StartFacts): Manifest
     ...given('model', request.model === undefined ? undefined : {name: request.model}),
     ...given('requester', parent && {session: parent.metadata.name, uid: parent.metadata.uid}),
   });
-  const annotations = {...facts.annotations, ...given(ANNOTATION_PARENT_UID, parent?.metadata.uid)};
+  const annotations = {...facts.annotations, ...given(ANNOTATION_STARTED_BY, facts.startedBy)};
   return {
     metadata: {
       name: facts.name,

@@ -1,5 +1,5 @@
 import type {Manifest} from '../../api/kube-object.ts';
-import {MAX_NAME, uid8} from '../../api/meta.ts';
+import {ANNOTATION_STARTED_BY, MAX_NAME, uid8} from '../../api/meta.ts';
 import type {Author, SessionObject, TurnObject} from '../../api/v1alpha1/index.ts';
 import {inputParts} from '../turn/input.ts';
 import {identityOf} from './identity.ts';
@@ -34,11 +34,13 @@ export function initialTurn(session: SessionObject): Manifest<TurnObject> {
   };
 }
 
-/** Who wrote the prompt: the Session that started this one, else its owner. Nobody is called Human without a stamped name. */
-function authorOf({spec}: SessionObject): Author {
-  if (spec.requester !== undefined) {
-    return {kind: 'Agent', name: spec.requester.session, session: spec.requester.session};
-  }
+/**
+ * Who wrote the prompt: the Session that started this one by its own token, else its owner. That a Session belongs to another
+ * does not make the other its author. Nobody is called Human without a stamped name.
+ */
+function authorOf({metadata, spec}: SessionObject): Author {
+  const starter = metadata.annotations?.[ANNOTATION_STARTED_BY];
+  if (starter !== undefined) return {kind: 'Agent', name: starter, session: starter};
   if (spec.owner === undefined) return {kind: 'System', name: 'unknown'};
   return {kind: spec.owner.startsWith('system:') ? 'System' : 'Human', name: spec.owner};
 }

@@ -155,13 +155,20 @@ describe('the initial turn', () => {
     ['its owner', {owner: 'alice'}, {kind: 'Human', name: 'alice'}],
     ['a service account', {owner: 'system:serviceaccount:a:b'}, {kind: 'System', name: 'system:serviceaccount:a:b'}],
     [
-      'the session that started it',
+      'its owner, though it belongs to another session',
       {owner: 'alice', requester: {session: 'boss', uid: 'u'}},
-      {kind: 'Agent', name: 'boss', session: 'boss'},
+      {kind: 'Human', name: 'alice'},
     ],
     ['nobody that was stamped', {}, {kind: 'System', name: 'unknown'}],
   ])('has as author %s', (_who, spec, author) => {
     expect(initialTurn(session(undefined, {prompt: 'x', ...spec})).spec.author).toEqual(author);
+  });
+
+  it('has as author the session that started it by its own token, wherever the new one belongs', () => {
+    const made = session(undefined, {prompt: 'x', owner: 'alice', requester: {session: 'helper', uid: 'u'}});
+    const annotations = {'carrel.dev/started-by': 'boss'};
+    const {author} = initialTurn({...made, metadata: {...made.metadata, annotations}}).spec;
+    expect(author).toEqual({kind: 'Agent', name: 'boss', session: 'boss'});
   });
 
   it('has a name that fits, and means one session only', () => {

@@ -1,5 +1,5 @@
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
-import {type GatewayFixture, KEY, rpc, startGatewayFixture} from '../../../test/support/gateway-fixture.ts';
+import {type GatewayFixture, jwt, KEY, rpc, startGatewayFixture} from '../../../test/support/gateway-fixture.ts';
 import {Sessions} from '../../kube/kinds.ts';
 
 let fixture: GatewayFixture;
@@ -50,6 +50,50 @@ describe('Z-079 an Agent that does not exist', () => {
     const said = await call('start_session', {agent_root: 'nobody'});
     expect(said).toContain('choose one of: a-00, a-01,');
     expect(said).toContain('a-19 and 13 more.');
+  });
+});
+
+describe('whose a new session is', () => {
+  const made = (said: string) => {
+    const name = /- ID: ([a-z0-9-]+)/.exec(said)?.[1] ?? said;
+    const {spec, metadata} = fixture.api.get(Sessions, {namespace: 'team-a', name}) ?? {};
+    return [spec?.owner, spec?.requester?.session, metadata?.annotations?.['carrel.dev/started-by']];
+  };
+  const jane = {authorization: `Bearer ${jwt({aud: ['carrel'], user: 'jane'})}`};
+
+  test.each([
+    ['a person', jane, 'jane'],
+    ['a key', byKey, 'system:serviceaccount:team-a:bot'],
+  ])(
+    '%s who names the session of somebody else as parent stays the owner, and speaks for themselves',
+    async (...row) => {
+      const [_who, headers, owner] = row;
+      fixture.addRunning('of-bob', 'lead', {spec: {owner: 'bob'}});
+      await fixture.settle();
+      const args = {agent_root: 'writer', prompt: 'x', parent_session_id: 'of-bob'};
+      const reply = await fixture.post(
+        '/mcp/team-a',
+        rpc('tools/call', {name: 'start_session', arguments: args}),
+        headers,
+      );
+      expect(made(await reply.text())).toEqual([owner, 'of-bob', undefined]);
+    },
+  );
+
+  test('a session starts in the name of its own owner, and is known as the one that did', async () => {
+    const {token} = fixture.addRunning('of-bob', 'lead', {spec: {owner: 'bob'}});
+    await fixture.settle();
+    const said = await call('start_session', {agent_root: 'writer'}, {authorization: `Bearer ${token}`});
+    expect(made(said)).toEqual(['bob', 'of-bob', 'of-bob']);
+  });
+
+  test('a session that names one of its descendants as parent still acts for its own owner', async () => {
+    const {session, token} = fixture.addRunning('of-bob', 'lead', {spec: {owner: 'bob'}});
+    fixture.addSession('of-jane', {owner: 'jane', requester: {session: 'of-bob', uid: session.metadata.uid}});
+    await fixture.settle();
+    const args = {agent_root: 'writer', parent_session_id: 'of-jane'};
+    const said = await call('start_session', args, {authorization: `Bearer ${token}`});
+    expect(made(said)).toEqual(['bob', 'of-jane', 'of-bob']);
   });
 });
 

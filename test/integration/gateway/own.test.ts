@@ -110,6 +110,7 @@ describe('sessions that start sessions', () => {
     expect(spec).toMatchObject({agent: 'modest', title: 'Child', owner: parent.spec.owner});
     expect(spec.requester).toEqual({session: 'boss', uid: parent.metadata.uid});
     expect(await said(child, 1)).toContain('I am the child');
+    expect((await turn(child, 1)).spec.author).toEqual({kind: 'Agent', name: 'boss', session: 'boss'});
   });
 
   it('no child has more than its parent', async () => {

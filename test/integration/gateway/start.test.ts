@@ -105,6 +105,22 @@ describe('start_session', () => {
     expect(metadata.ownerReferences).toBeUndefined();
   });
 
+  it('Z-066 who names the session of somebody else as parent owns the new one, and speaks for themselves', async () => {
+    await makeAccount(place, 'other', [[['create', 'get'], ['sessions']]]);
+    const other = await clientOf(place, 'other');
+    const parent = field(await start({agent_root: 'draft', title: 'Of caller'}), 'ID');
+    const args = {agent_root: 'scribe', prompt: 'say mine', parent_session_id: parent};
+    const id = await until(30_000, async () => {
+      const said = await other.call(doors[0], 'start_session', args);
+      expect(said).toContain('## Session Started');
+      return field(said, 'ID');
+    });
+    const name = `system:serviceaccount:${place.namespace}:other`;
+    const {spec} = await place.get(id);
+    expect([spec.owner, spec.requester?.session]).toEqual([name, parent]);
+    expect((await place.untilTurn(id, 1)).spec.author).toEqual({kind: 'System', name});
+  });
+
   it('Z-078 without a prompt the session is prepared and waits', async () => {
     const id = field(await start({agent_root: 'scribe', title: 'Prepared'}), 'ID');
     await place.untilSession(id, (s) => s.status?.phase === 'Idle');

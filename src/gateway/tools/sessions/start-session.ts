@@ -1,6 +1,6 @@
 import {z} from 'zod';
 import type {SessionObject} from '../../../api/v1alpha1/index.ts';
-import {type Caller, principalOf} from '../../../domain/access/caller.ts';
+import {principalOf} from '../../../domain/access/caller.ts';
 import {isWithin} from '../../../domain/access/lineage.ts';
 import {idempotencyRecord, madeByFamily} from '../../../domain/change/idempotency.ts';
 import {freshSessionName, keyedSessionName} from '../../../domain/change/names.ts';
@@ -92,8 +92,9 @@ async function start(call: ToolCall<Input>): Promise<{session: SessionObject; cr
     name,
     namespace,
     agent,
-    owner: parent?.spec.owner ?? ownerOf(caller),
+    owner: ownerFor(call),
     parent,
+    startedBy: caller.kind === 'session' ? caller.name : undefined,
     annotations: key === undefined ? undefined : idempotencyRecord(FAMILY, principalOf(caller), {...asked}),
   });
   const {object, created} = await store.createSession(manifest);
@@ -132,8 +133,9 @@ function refuseMoreThanOwn(call: ToolCall<Input>, groups: readonly string[]): vo
   );
 }
 
-function ownerOf(caller: Caller): string {
-  return caller.kind === 'session' ? principalOf(caller) : caller.user;
+/** A session acts for its own owner, everybody else for themselves: whose Session a caller names as parent changes nothing. */
+function ownerFor({caller, session}: ToolCall<Input>): string {
+  return caller.kind === 'session' ? (session(caller.name).spec.owner ?? principalOf(caller)) : caller.user;
 }
 
 function sayJob(job: string, replayed: boolean): string {

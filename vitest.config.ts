@@ -4,6 +4,7 @@ import {defineConfig} from 'vitest/config';
 const ALONE = [
   'test/integration/archive/archive.test.ts',
   'test/integration/cluster/faults.test.ts',
+  'test/integration/demo/demo.test.ts',
   'test/integration/gateway/outage.test.ts',
   'test/integration/kube/restart.test.ts',
   'test/integration/session/faults.test.ts',

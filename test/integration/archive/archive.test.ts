@@ -1,6 +1,7 @@
 import {afterAll, beforeAll, describe, expect, it} from 'vitest';
 import {z} from 'zod';
 import {RELEASE_NAMESPACE} from '../../../hack/environment.ts';
+import type {SessionObject} from '../../../src/api/v1alpha1/index.ts';
 import {StoredRecord} from '../../../src/api/wire/archive.ts';
 import {chainStart, firstBreak} from '../../../src/domain/transcript/chain.ts';
 import {openRelease, Place, type Release, until} from '../../support/release.ts';
@@ -45,6 +46,8 @@ async function records(session: string, at: 0 | 1 = 0): Promise<StoredRecord[]> 
   return page.records;
 }
 
+const waitsForArchive = ({status}: SessionObject) =>
+  status?.conditions?.some((c) => c.type === 'ArchiveUnavailable' && c.status === 'True') === true;
 const textOf = async (session: string, at: 0 | 1 = 0) => (await records(session, at)).map((r) => r.text ?? '').join('');
 const patch = (kind: string, name: string, spec: object) =>
   place.kubectl(['patch', `${kind}.carrel.dev`, name, '--type=merge', '-p', JSON.stringify({spec})]);
@@ -93,11 +96,14 @@ describe('while the archive is away', () => {
     await patch('turns', 'never', {stop: 'Withdraw'});
     const unfinished = async () => (await place.turns('short')).find((t) => t.metadata.name === 'dark')?.status;
     expect(await unfinished()).toMatchObject({phase: 'Running'});
+    // Both say why: one waits for its runner, the other for the controller.
+    for (const name of ['short', 'live']) await place.untilSession(name, waitsForArchive);
 
     await archives(1);
     const dark = await place.untilTurn('short', 2, 180_000);
     expect(dark.status).toMatchObject({phase: 'Completed', archived: true});
     expect(dark.status?.response).toContain('last words');
+    for (const name of ['short', 'live']) await place.untilSession(name, (s) => !waitsForArchive(s));
     const messages = (await records('short')).filter((r) => r.kind === 'message');
     const said = messages.map((r) => r.text).join('');
     for (const words of ['kept for ever', 'spoken in the dark', 'last words'])

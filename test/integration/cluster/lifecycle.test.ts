@@ -3,7 +3,7 @@ import {readdir, readFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {afterAll, beforeAll, expect, test} from 'vitest';
 import {type Cluster, chooseProvider, down, openCluster, up} from '../../../hack/cluster/cluster.ts';
-import {run} from '../../../hack/cluster/command.ts';
+import {run, runAny} from '../../../hack/cluster/command.ts';
 import {readSettings} from '../../../hack/cluster/settings.ts';
 import {eventually} from './place.ts';
 
@@ -90,6 +90,21 @@ test('after every process has died, up brings the same cluster back', async () =
   cluster = await up({name: NAME});
   expect(await cluster.kubectl(['get', 'configmap', 'kept', '-o', 'name'])).toBe('configmap/kept\n');
   expect((await chooseProvider().status(NAME)).map(({state}) => state)).toEqual(Array(6).fill('running'));
+});
+
+test('after an up that was killed while it made the networks, the next one makes them whole', async () => {
+  const pids = await readdir(join(folder, 'pid'));
+  for (const name of pids)
+    process.kill(Number((await readFile(join(folder, 'pid', name), 'utf8')).split('\n')[0]), 'SIGKILL');
+  await eventually('the end of all processes', async () =>
+    (await chooseProvider().status(NAME)).every(({state}) => state === 'stopped'),
+  );
+  // What is left when it is killed before its last steps.
+  for (const end of ['cp', 'net']) await run('ip', ['netns', 'del', `${kernelNames}-${end}`]);
+  await eventually('the end of the cable', async () => (await runAny('ip', ['link', 'show', kernelNames])).code !== 0);
+  for (const end of ['cp', 'net']) await run('ip', ['netns', 'add', `${kernelNames}-${end}`]);
+  cluster = await up({name: NAME});
+  expect(await cluster.kubectl(['get', 'configmap', 'kept', '-o', 'name'])).toBe('configmap/kept\n');
 });
 
 test('down leaves no process, namespace, link, cgroup, mount or file', async () => {

@@ -1,6 +1,7 @@
 import {existsSync} from 'node:fs';
 import {dirname, join, normalize} from 'node:path';
 import {describe, expect, it} from 'vitest';
+import {TURN_CODES} from '../src/domain/turn/codes.ts';
 import {ALL_PAGES, fencesOf, pageText, proseOf, RUN_PAGES, reasonOf} from './support/documents.ts';
 import {metricWords, vocabularies} from './support/page-words.ts';
 
@@ -110,6 +111,14 @@ describe('what a page names exists', () => {
     const named = spans.flatMap(({page, span}) => find(span).map((word) => ({page, word})));
     expect(named.length).toBeGreaterThan(0);
     expect(named.filter(({word}) => !known(word)).map(({page, word}) => `${page}: ${word}`)).toEqual([]);
+  });
+
+  it('each error code of a turn stands in the table of its page, and no other does', () => {
+    const rows = pageText('docs/kinds/turn.md').split('\n');
+    const table = rows.flatMap((line) => /^\| ((?:`[a-z_]+`(?:, )?)+) \|/.exec(line)?.[1] ?? []);
+    const told = table.flatMap((cell) => cell.split(', ').map((code) => code.replaceAll('`', '')));
+    // One code may stand for two phases.
+    expect([...new Set(told)].sort()).toEqual([...TURN_CODES]);
   });
 
   it('metrics stand in the table of operations, with their labels and words', () => {

@@ -1,3 +1,4 @@
+import type {TurnCode} from '../domain/turn/codes.ts';
 import type {Reporter} from './reporter.ts';
 import type {StateFile} from './state.ts';
 
@@ -10,7 +11,7 @@ export function recover(state: StateFile, reporter: Reporter): void {
   for (const question of questions) reporter.event({type: 'withdrawn', ...question});
   if (inFlight !== undefined) {
     const error = {
-      code: 'outcome_unknown',
+      code: 'outcome_unknown' satisfies TurnCode,
       message: 'the runner was restarted while the agent worked on the turn; look at what it did before asking again',
     };
     const of = {turnUid: inFlight.uid, turnName: inFlight.name};

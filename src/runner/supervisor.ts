@@ -1,6 +1,7 @@
 import type {Desired} from '../api/wire/runner.ts';
 import {head} from '../domain/runner/clean.ts';
 import {nextStep} from '../domain/runner/next-step.ts';
+import type {TurnCode} from '../domain/turn/codes.ts';
 import {AgentLife, type LifeTools} from './agent-life.ts';
 import {composeTurn} from './compose-turn.ts';
 import type {GatewayClient} from './gateway-client.ts';
@@ -147,7 +148,11 @@ export class Supervisor {
     const {reporter, log} = this.tools;
     log.error({turn: turn.name, message: error instanceof Error ? error.stack : String(error)}, 'a turn failed here');
     const message = 'the runner failed while the agent worked on the turn; look at what it did before asking again';
-    const end = {phase: 'Failed' as const, error: {code: 'outcome_unknown', message}, finishedAt: reporter.time()};
+    const end = {
+      phase: 'Failed' as const,
+      error: {code: 'outcome_unknown' satisfies TurnCode, message},
+      finishedAt: reporter.time(),
+    };
     reporter.event({type: 'turnFinished', turnUid: turn.uid, turnName: turn.name, ...end});
     this.turn = undefined;
     // It may be in the middle of the prompt: the next turn gets a new process.
@@ -159,7 +164,8 @@ export class Supervisor {
   private refuse(turn: OrderedTurn, why: 'stopped' | 'failed'): void {
     const {reporter, state} = this.tools;
     state.update((saved) => ({...saved, taken: [...saved.taken, turn.uid]}));
-    const error = {code: 'agent_not_started', message: head(`the agent cannot be started: ${this.life.failure}`, 1024)};
+    const message = head(`the agent cannot be started: ${this.life.failure}`, 1024);
+    const error = {code: 'agent_not_started' satisfies TurnCode, message};
     const end = why === 'stopped' ? {phase: 'Cancelled' as const} : {phase: 'Failed' as const, error};
     const of = {turnUid: turn.uid, turnName: turn.name};
     reporter.event({type: 'turnFinished', ...of, ...end, finishedAt: reporter.time()});

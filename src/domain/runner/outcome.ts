@@ -1,4 +1,5 @@
 import type {RunnerEvent} from '../../api/wire/runner.ts';
+import type {TurnCode} from '../turn/codes.ts';
 import {head} from './clean.ts';
 import {describeExit, type Exit} from './exit.ts';
 
@@ -36,7 +37,7 @@ export function turnOutcome(seen: TurnEvidence): Outcome {
   if (seen.interrupt?.by === 'request') return {phase: 'Interrupted', stopReason: 'Cancelled'};
   if (seen.interrupt?.by === 'limit') {
     const message = `the turn ran longer than limits.turn (${seen.interrupt.seconds ?? 0} s) and was interrupted; raise the limit or ask for less at once`;
-    return {phase: 'Interrupted', stopReason: 'Cancelled', error: {code: 'turn_timeout', message}};
+    return {phase: 'Interrupted', stopReason: 'Cancelled', error: {code: 'turn_timeout' satisfies TurnCode, message}};
   }
   switch (seen.result.kind) {
     case 'exited': {
@@ -96,6 +97,6 @@ function modelFailed(error: {status: number; code: string; message: string}): Ou
   return failed('model_error', `the last model call failed${status} (${error.code}): ${error.message}`);
 }
 
-function failed(code: string, message: string): Outcome {
+function failed(code: TurnCode, message: string): Outcome {
   return {phase: 'Failed', error: {code, message: head(message, 1024)}};
 }

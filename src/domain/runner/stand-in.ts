@@ -1,4 +1,5 @@
 import type {RunnerEvent, TranscriptRecord} from '../../api/wire/runner.ts';
+import type {TurnCode} from '../turn/codes.ts';
 import {cleanText, head} from './clean.ts';
 
 /**
@@ -10,7 +11,8 @@ export function standIn(event: RunnerEvent, why: string, time: string): RunnerEv
   if (event.type === 'turnFinished') {
     const {type, turnUid, turnName, finishedAt} = event;
     const message = `the turn ended as ${event.phase}, and the platform refused the report of it: ${cause}`;
-    return {type, turnUid, turnName, phase: 'Failed', error: {code: 'report_refused', message}, finishedAt};
+    const error = {code: 'report_refused' satisfies TurnCode, message};
+    return {type, turnUid, turnName, phase: 'Failed', error, finishedAt};
   }
   const what = event.type === 'record' ? `a record (${event.record.kind})` : `an event (${event.type})`;
   const turn = event.type === 'record' ? event.record.turn : undefined;

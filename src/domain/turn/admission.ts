@@ -1,10 +1,14 @@
 import type {TurnObject} from '../../api/v1alpha1/index.ts';
 import {compareVersions} from '../../api/version.ts';
+import type {TurnCode} from './codes.ts';
 import {inputBytes, MAX_INPUT_BYTES} from './input.ts';
 import {isTerminal} from './status.ts';
 
-/** Stable codes of turns that never run. */
-export type RefusalCode = 'session_closed' | 'session_replaced' | 'input_too_large' | 'queue_full' | 'withdrawn';
+/** Codes of turns that never run. */
+export type RefusalCode = Extract<
+  TurnCode,
+  'session_closed' | 'session_replaced' | 'input_too_large' | 'queue_full' | 'withdrawn'
+>;
 
 /** Why a turn is cancelled before it runs. */
 export interface Refusal {

@@ -1,6 +1,7 @@
 import {wholeSeconds} from '../../api/condition-list.ts';
 import {TURN_TERMINAL, type TurnObject, type TurnStatus} from '../../api/v1alpha1/index.ts';
 import {cutBytes, MAX_MESSAGE_BYTES} from '../status-size.ts';
+import type {TurnCode} from './codes.ts';
 import {sessionFailedConditions, turnConditions} from './conditions.ts';
 
 /** True when the turn has a phase that never changes again. */
@@ -72,7 +73,7 @@ export function observedEdit({metadata, status}: TurnObject): TurnStatus | undef
 /** How the controller ends a turn: one that never ran, or one whose pod is gone. */
 export interface TurnEnd {
   phase: 'Cancelled' | 'Failed' | 'Interrupted';
-  code: string;
+  code: TurnCode;
   message: string;
   sessionUid: string;
   now: Date;

@@ -3,6 +3,7 @@ import type {ObjectRef} from '../../api/kube-object.ts';
 import {TURN_TERMINAL, type TurnStatus} from '../../api/v1alpha1/index.ts';
 import type {RunnerEvent} from '../../api/wire/runner.ts';
 import {sizedEnd} from '../../domain/status-size.ts';
+import type {TurnCode} from '../../domain/turn/codes.ts';
 import {endConditions} from '../../domain/turn/conditions.ts';
 import {isApiError} from '../../kube/errors.ts';
 import {Turns} from '../../kube/kinds.ts';
@@ -48,7 +49,7 @@ export async function finishTurn(
   }
 }
 
-const REFUSED = 'report_refused';
+const REFUSED: TurnCode = 'report_refused';
 
 // A turn must never hang because its report breaks the schema.
 function refused({finishedAt}: TurnStatus): TurnStatus {

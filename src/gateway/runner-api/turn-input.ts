@@ -1,5 +1,6 @@
 import {createHash} from 'node:crypto';
 import type {TurnObject} from '../../api/v1alpha1/index.ts';
+import type {TurnCode} from '../../domain/turn/codes.ts';
 import {ConfigMaps} from '../../kube/builtin.ts';
 import {Turns} from '../../kube/kinds.ts';
 import type {Client} from '../../kube/ports.ts';
@@ -10,7 +11,7 @@ export type TurnInput =
   /** The turn is not this pod's any more. */
   | {readonly kind: 'moved'}
   /** The prompt can never be delivered. */
-  | {readonly kind: 'broken'; readonly code: string; readonly message: string};
+  | {readonly kind: 'broken'; readonly code: TurnCode; readonly message: string};
 
 /** Read the body of a turn live: caches drop bodies. Throws ApiError when the API server gives no answer. */
 export async function readInput(client: Pick<Client, 'find'>, turn: TurnObject): Promise<TurnInput> {

@@ -45,6 +45,14 @@ export const DATA = {
   seedMarker: '.carrel-seeded',
 } as const;
 
+/** Exit codes of the seed container, beside 0 and 1. */
+export const SEED_EXIT = {
+  /** The volume holds content but no marker. */
+  incomplete: 3,
+  /** The workspace image has no folder to seed from. */
+  noSource: 4,
+} as const;
+
 /** Token files in `PATH.tokens`, one for each audience. */
 export const TOKEN_FILE = {mcp: 'mcp', runner: 'runner', egress: 'egress'} as const;
 
@@ -82,6 +90,12 @@ export const RUNNER_ENV = {
   /** JSON of `Launch` (`launch.ts`). */
   launch: 'CARREL_LAUNCH',
 } as const;
+
+/**
+ * Environment of the init container that copies the runtime: the image that the pod was made with. Nobody reads it in the pod;
+ * the API lets images of a pod be changed and environments not, so it tells what is right.
+ */
+export const RUNTIME_IMAGE_ENV = 'CARREL_RUNTIME_IMAGE';
 
 /** Environment names that the agent's process gets from the runner; the same names are placeholders in `files[]`. */
 export const AGENT_ENV = {

@@ -9,6 +9,7 @@ import {
   readdirSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
@@ -17,6 +18,11 @@ import {DATA} from '../api/pod.ts';
 /** The workspace holds content that no finished seeding put there: seeding over it could destroy work. */
 export class SeedIncomplete extends Error {
   override name = 'SeedIncomplete';
+}
+
+/** The workspace image has no folder to seed from. */
+export class NoSource extends Error {
+  override name = 'NoSource';
 }
 
 /**
@@ -33,6 +39,9 @@ export function seedVolume(volume: string, source: string | undefined): 'seeded'
     throw new SeedIncomplete(
       'the workspace holds content but no seed marker, so it is not seeded: delete the volume claim to seed anew',
     );
+  }
+  if (source !== undefined && statSync(source, {throwIfNoEntry: false})?.isDirectory() !== true) {
+    throw new NoSource(`the workspace image has no folder ${source}`);
   }
   rmSync(temporary, {recursive: true, force: true});
   if (source === undefined) {

@@ -1,3 +1,4 @@
+import {spawnSync} from 'node:child_process';
 import {
   existsSync,
   mkdirSync,
@@ -111,6 +112,27 @@ describe('seeding a volume', () => {
     writeFileSync(at('volume/workspace/work'), 'of somebody');
     expect(() => seedVolume(at('volume'), from)).toThrow(/delete the volume claim/);
     expect(readFileSync(at('volume/workspace/work'), 'utf8')).toBe('of somebody');
+  });
+
+  test.each([
+    ['is not there', () => {}],
+    ['is a file', () => writeFileSync(at('source'), 'no folder')],
+  ])('a source that %s is said, and the volume is left for the next try', (_how, make) => {
+    make();
+    mkdirSync(at('volume'));
+    expect(() => seedVolume(at('volume'), at('source'))).toThrow(/^the workspace image has no folder .*source$/);
+    expect(existsSync(at('volume/workspace')) || existsSync(at('volume/.carrel-seeded'))).toBe(false);
+  });
+
+  test('its exit code says how it stands: 0 seeded, 3 content without a marker, 4 nothing to seed from', () => {
+    const seed = path.join(import.meta.dirname, '../bin/seed.ts');
+    const run = (volume: string) => spawnSync(process.execPath, [seed, at('source'), at(volume)]).status;
+    mkdirSync(at('other'));
+    expect(run('other')).toBe(4);
+    source();
+    expect(run('volume')).toBe(0);
+    rmSync(at('volume/.carrel-seeded'));
+    expect(run('volume')).toBe(3);
   });
 
   test('without a source it makes the folders', () => {

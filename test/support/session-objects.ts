@@ -10,7 +10,7 @@ import type {
 } from '../../src/api/v1alpha1/index.ts';
 import {Agent} from '../../src/api/v1alpha1/index.ts';
 import type {RevisionData} from '../../src/domain/agent/revision.ts';
-import {buildPod} from '../../src/domain/session/pod.ts';
+import {buildPod, type PodInput} from '../../src/domain/session/pod.ts';
 import type {SessionSeen} from '../../src/domain/session/seen.ts';
 
 // Builders of objects as the API server returns them; each takes only what a test is about.
@@ -92,7 +92,10 @@ export function revisionData(spec: object = {}): RevisionData {
 }
 
 /** The pod of attempt 1, as our builder makes it, with a status of the kubelet. */
-export function pod(status: Pod['status'] = {}, more: {metadata?: object; spec?: object} = {}): Pod {
+export function pod(
+  status: Pod['status'] = {},
+  more: {metadata?: object; spec?: object; input?: Partial<PodInput>} = {},
+): Pod {
   const built = buildPod({
     session: {name: 'one', namespace: 'team', uid: SESSION_UID},
     attempt: 1,
@@ -102,6 +105,7 @@ export function pod(status: Pod['status'] = {}, more: {metadata?: object; spec?:
     runtimeImage: `registry.example/carrel@sha256:${DIGEST}`,
     delivery: 'ImageVolume',
     addresses: {gateway: '10.0.0.1', egress: '10.0.0.2'},
+    ...more.input,
   });
   return {
     apiVersion: 'v1',

@@ -13,6 +13,7 @@ import {
   session,
   turn,
 } from '../../../test/support/session-objects.ts';
+import type {Container} from '../../api/kube-pod.ts';
 import type {SessionStatus, TurnStatus} from '../../api/v1alpha1/index.ts';
 import {planSession} from './plan.ts';
 import type {SessionSeen} from './seen.ts';
@@ -89,6 +90,46 @@ const runnerLoops = (restartCount: number) => ({
     ],
   }),
 });
+const DELIVERIES = ['ImageVolume', 'InitContainer'] as const;
+const seeds = revisionData({workspace: {image: `registry.example/files@sha256:${'f'.repeat(64)}`}});
+/** A session whose pod seeds a workspace, and how its seed container stands. */
+const seeding = (
+  delivery: (typeof DELIVERIES)[number],
+  state: {waiting: {reason: string; message: string}} | {terminated: {exitCode: number}},
+  over: Partial<SessionSeen> = {},
+) => {
+  const seed = {name: 'seed', image: '', imageID: '', ready: false, restartCount: 0, state};
+  const kubelet = {
+    phase: 'terminated' in state ? 'Failed' : 'Pending',
+    conditions: scheduled(3),
+    initContainerStatuses: [seed],
+  };
+  return seenWithPod(unready, {
+    current: {name: 'r', data: seeds},
+    pod: {kind: 'Present', pod: pod(kubelet, {input: {revision: seeds, seed: true, delivery}})},
+    ...over,
+  });
+};
+const seedRefused = (message: string, over: Partial<SessionSeen> = {}) =>
+  seeding('ImageVolume', {waiting: {reason: 'CreateContainerError', message}}, over);
+const MOUNT = 'failed to mount image volume: ImageVolumeMountFailed:';
+const NO_FOLDER = `${MOUNT} failed to ensure image subpath "workspace" in "/run/x": openat workspace: no such file or directory`;
+/** A session whose pod is as it was made, but for the images of these containers. */
+const imagesChanged = (
+  delivery: (typeof DELIVERIES)[number],
+  images: Record<string, string>,
+  change = (c: Container): Container => c,
+) => {
+  const made = pod({phase: 'Running'}, {input: {revision: seeds, seed: true, delivery}});
+  const swap = (c: Container) => change({...c, image: images[c.name] ?? c.image});
+  const spec = {
+    ...made.spec,
+    containers: made.spec.containers.map(swap),
+    initContainers: made.spec.initContainers?.map(swap),
+  };
+  return seenWithPod({}, {current: {name: 'r', data: seeds}, pod: {kind: 'Present', pod: {...made, spec}}});
+};
+const nameless = (c: Container): Container => (c.name === 'runtime' ? {...c, env: []} : c);
 const report = (state: 'Failed' | 'Exited' | 'Restarting', more: object = {}): SessionStatus => ({
   runner: {podUID: POD_UID, epoch: 1, state, ...more},
 });
@@ -342,6 +383,55 @@ const CASES: Record<string, Case> = {
   },
   'the node does not take image volumes': {
     seen: seenWithPod(unready, {pod: pulls(3, {reason: 'CreateContainerError', message: 'ImageVolumeMountFailed: x'})}),
+    phase: 'Starting',
+    ready: 'RuntimeSwitched',
+    steps: ['SwitchDelivery', 'DeletePod'],
+  },
+  'the node does not take image volumes, and the delivery is fixed': {
+    seen: seenWithPod(unready, {
+      pod: pulls(3, {reason: 'CreateContainerError', message: `${MOUNT} x`}),
+      settings: {...seen().settings, maySwitch: false},
+    }),
+    phase: 'Starting',
+    ready: 'StartFailed',
+    steps: [],
+  },
+  'the workspace image has no folder to seed from: nothing can mend this pod, and nothing is switched': {
+    seen: seedRefused(NO_FOLDER),
+    phase: 'Failed',
+    ready: 'StartFailed',
+    steps: ['DeletePod'],
+    status: {stoppedReason: 'StartFailed'},
+    conditions: ['Failed', 'Ready', 'Stalled'],
+  },
+  'the same as another container runtime says it': {
+    seen: seedRefused(
+      'ImageVolumeMountFailed: sub path "workspace" does not exist in image volume "registry.example/f"',
+    ),
+    phase: 'Failed',
+    ready: 'StartFailed',
+  },
+  'the seed container found no folder to seed from in the image that it runs in': {
+    seen: seeding('InitContainer', {terminated: {exitCode: 4}}),
+    phase: 'Failed',
+    ready: 'StartFailed',
+    steps: ['DeletePod'],
+  },
+  'the workspace image cannot be mounted for another cause: it is told, and nothing is switched': {
+    seen: seedRefused(`${MOUNT} failed to unpack image volume: unexpected EOF`),
+    phase: 'Starting',
+    ready: 'StartFailed',
+    steps: [],
+    outcome: {kind: 'wait', afterMs: 60_000},
+  },
+  'the workspace image does not exist': {
+    seen: seeding('ImageVolume', {waiting: {reason: 'ErrImagePull', message: 'registry.example/files: not found'}}),
+    phase: 'Failed',
+    ready: 'ImagePull',
+    status: {stoppedReason: 'ImagePull'},
+  },
+  'the node knows no image volumes, which its seed container is the first to meet': {
+    seen: seedRefused('failed to mkdir "": mkdir : no such file or directory'),
     phase: 'Starting',
     ready: 'RuntimeSwitched',
     steps: ['SwitchDelivery', 'DeletePod'],
@@ -711,6 +801,34 @@ const CASES: Record<string, Case> = {
     ready: 'PodMutated',
     steps: ['DeletePod'],
   },
+  ...Object.fromEntries(
+    DELIVERIES.flatMap((delivery) => [
+      [
+        `${delivery}: every image is as the pod was made`,
+        {seen: imagesChanged(delivery, {}), phase: 'Idle', ready: 'Idle'},
+      ],
+      ...['runner', 'seed', 'agent'].map((name) => [
+        `${delivery}: somebody swapped the image of ${name}`,
+        {seen: imagesChanged(delivery, {[name]: 'evil'}), phase: 'Failed', ready: 'PodMutated', steps: ['DeletePod']},
+      ]),
+    ]),
+  ),
+  'somebody swapped the images of the runner and of the container that copied the runtime, alike': {
+    seen: imagesChanged('InitContainer', {runner: 'evil', runtime: 'evil'}),
+    phase: 'Failed',
+    ready: 'PodMutated',
+    steps: ['DeletePod'],
+  },
+  'a pod of an earlier release copied the runtime, and names its image nowhere else': {
+    seen: imagesChanged('InitContainer', {}, nameless),
+    phase: 'Idle',
+    ready: 'Idle',
+  },
+  'the same, and somebody swapped the image of the runner': {
+    seen: imagesChanged('InitContainer', {runner: 'evil'}, nameless),
+    phase: 'Failed',
+    ready: 'PodMutated',
+  },
   'the volume is gone': {
     seen: seenWithPod({}, {volume: 'Lost'}),
     phase: 'Failed',
@@ -1050,6 +1168,15 @@ describe('planSession', () => {
       {do: 'EndTurn', turn: {metadata: {name: 'old'}}, end: {code: 'session_replaced'}},
     ]);
     expect(plan.adopt.map((t) => t.metadata.name)).toEqual(['late', 'done']);
+  });
+
+  it.each([
+    ['as an image volume', seedRefused(NO_FOLDER)],
+    ['in the image itself', seeding('InitContainer', {terminated: {exitCode: 4}})],
+  ])('names the workspace image that has no folder to seed from, and what to do: %s', (_how, seeing) => {
+    expect(planSession(seeing).status.conditions?.find((c) => c.type === 'Failed')?.message).toBe(
+      `workspace.image of the Agent, registry.example/files@sha256:${'f'.repeat(64)}, has no folder /workspace to seed from: build it with the files in that folder, or take it out of the Agent. Next: mend the cause, then raise spec.restart`,
+    );
   });
 
   it('says in the condition what to do about a failure', () => {

@@ -1,5 +1,5 @@
 import type {ContainerStatus, Pod} from '../../api/kube-pod.ts';
-import {CONTAINER} from '../../api/pod.ts';
+import {CONTAINER, PATH, SEED_EXIT, VOLUME} from '../../api/pod.ts';
 import type {SessionReason, StoppedReason} from '../../api/v1alpha1/index.ts';
 import type {SessionSeen} from './seen.ts';
 
@@ -69,12 +69,18 @@ function byContainer(pod: Pod): PodEnd | undefined {
 // refused for good, and nobody else would ever end the turn that it had.
 const RUNNER_RESTARTS = 5;
 
-/** Exit code of the seed container for a volume that holds content but no marker. */
-const SEED_INCOMPLETE = 3;
+/** The workspace image lacks what it is there for. With an image volume the node says so, else the seed container. */
+export function noSource({spec}: Pod): PodEnd {
+  const mounted = spec.volumes?.find((v) => v.name === VOLUME.source)?.image?.reference;
+  const image = mounted ?? spec.initContainers?.find((c) => c.name === CONTAINER.seed)?.image ?? '';
+  const message = `workspace.image of the Agent, ${image}, has no folder ${PATH.workspace} to seed from: build it with the files in that folder, or take it out of the Agent`;
+  return {reason: 'StartFailed', stopped: 'StartFailed', message};
+}
 
 function initEnd(pod: Pod, {name, state}: ContainerStatus): PodEnd {
   const code = state?.terminated?.exitCode ?? -1;
-  if (name === CONTAINER.seed && code === SEED_INCOMPLETE) {
+  if (name === CONTAINER.seed && code === SEED_EXIT.noSource) return noSource(pod);
+  if (name === CONTAINER.seed && code === SEED_EXIT.incomplete) {
     const message = 'the volume holds content but no seed marker, so it is not seeded over';
     return {reason: 'SeedIncomplete', stopped: 'StartFailed', message};
   }

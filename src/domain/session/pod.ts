@@ -11,6 +11,7 @@ import {
   RUNNER_ENV,
   RUNNER_NODE_FLAGS,
   RUNNER_UID,
+  RUNTIME_IMAGE_ENV,
   VOLUME,
 } from '../../api/pod.ts';
 import {sharedName} from '../agent/isolation.ts';
@@ -156,7 +157,7 @@ function copyRuntime(input: PodInput): Container {
     image: input.runtimeImage,
     imagePullPolicy: 'IfNotPresent',
     command: [PATH.node, `${PATH.app}/${ENTRY.copyRuntime}`, '/target'],
-    env: [...blanked],
+    env: [...blanked, {name: RUNTIME_IMAGE_ENV, value: input.runtimeImage}],
     resources: {requests: {cpu: '20m', memory: '64Mi'}, limits: {memory: '256Mi'}},
     securityContext: rights(RUNNER_UID),
     volumeMounts: [{name: VOLUME.runtime, mountPath: '/target'}],

@@ -10,6 +10,7 @@ import {wholeSeconds} from '../../api/condition-list.ts';
 import type {ContainerStatus, Pod} from '../../api/kube-pod.ts';
 import {CONTAINER, VOLUME} from '../../api/pod.ts';
 import type {SessionConditionType, SessionReason, StoppedReason} from '../../api/v1alpha1/index.ts';
+import {noSource} from './pod-end.ts';
 
 /** What decides about a start that the runner has not reported about. */
 export interface StartSeen {
@@ -23,7 +24,7 @@ export interface StartSeen {
   heldSince: string | undefined;
   /** Warnings of the kubelet: the only place where a missing Secret of a volume is told. */
   warnings: readonly string[];
-  /** The runtime may still be delivered in the other way. */
+  /** What refuses image volumes gets the runtime by copy: the setting says Auto. */
   maySwitch: boolean;
 }
 
@@ -66,6 +67,7 @@ type Rule = (seen: StartSeen) => StartState | undefined;
 const RULES: readonly Rule[] = [
   unschedulable,
   imageFailed,
+  sourceMissing,
   deliveryRefused,
   configMissing,
   containerRefused,
@@ -116,11 +118,27 @@ function imageFailed(seen: StartSeen): StartState | undefined {
   return {kind: 'Waiting', afterMs: 15_000, reason: 'ImagePullWaiting', message, condition: 'ImagePullWaiting'};
 }
 
+const NO_FOLDER = /sub ?path.*(no such file|does not exist|not a directory|only directory)/is;
+
+/** The folder of the workspace image is the only path within a volume that the seed container mounts. */
+function sourceMissing({pod}: StartSeen): StartState | undefined {
+  const refused = waits(pod).some((w) => w.container === CONTAINER.seed && NO_FOLDER.test(w.message));
+  return refused ? {kind: 'Failed', ...noSource(pod)} : undefined;
+}
+
+/** A runtime that knows no image volumes sees a mount of nothing. */
+const UNKNOWN_TO_RUNTIME = /failed to mkdir ""/i;
+const MOUNT_REFUSED = /ImageVolumeMountFailed|image volume/i;
+
+/** What the seed container mounts is the Agent's: whatever is wrong with it must not switch the whole installation. */
 function deliveryRefused(seen: StartSeen): StartState | undefined {
   const {pod, maySwitch} = seen;
   const mounted = pod.spec.volumes?.some((v) => v.name === VOLUME.runtime && v.image !== undefined) ?? false;
   if (!mounted || !maySwitch) return undefined;
-  const refused = waits(pod).find((w) => /ImageVolumeMountFailed|image volume|failed to mkdir ""/i.test(w.message));
+  const refused = waits(pod).find(
+    ({container, message}) =>
+      UNKNOWN_TO_RUNTIME.test(message) || (container !== CONTAINER.seed && MOUNT_REFUSED.test(message)),
+  );
   return refused === undefined ? undefined : {kind: 'SwitchDelivery', message: refused.message};
 }
 

@@ -1,9 +1,12 @@
 import {afterAll, beforeAll, describe, expect, it} from 'vitest';
+import type {Images} from '../../../hack/image/build.ts';
 import {type AgentInput, openRelease, Place, until} from '../../support/release.ts';
 import {change, describeSession, eventsOf, podsOf} from './person.ts';
 
 interface Bad {
   agent: AgentInput;
+  /** What of the Agent needs the images of the release. */
+  images?: (images: Images) => AgentInput;
   /** Reason of the conditions and of the Event. */
   reason: string;
   stopped?: string;
@@ -17,7 +20,8 @@ interface Bad {
 
 const LIMITS = {start: '10s'};
 const PLENTY = {start: '60s'};
-const ABSENT = `sha256:${'0'.repeat(64)}`;
+/** An image that is in the registry, by a digest that is not. */
+const absent = (image: string) => image.replace(/sha256:[0-9a-f]+$/, `sha256:${'0'.repeat(64)}`);
 let place: Place;
 
 const model = (secret: string) => ({
@@ -59,10 +63,26 @@ const CASES: Record<string, Bad> = {
   },
   'no-image': {
     agent: {},
+    images: ({scriptedAgent}) => ({image: absent(scriptedAgent)}),
     reason: 'ImagePull',
     stopped: 'ImagePull',
     says: /container agent waits for an image .*not found.* Next: correct the image/is,
     mend: () => change(place, 'agents', 'no-image', {image: place.release.images.scriptedAgent}),
+  },
+  'no-workspace-image': {
+    agent: {},
+    images: ({workspace}) => ({workspace: {size: '64Mi', image: absent(workspace)}}),
+    reason: 'ImagePull',
+    stopped: 'ImagePull',
+    says: /container seed waits for an image .*not found.* Next: correct the image/is,
+    mend: () => change(place, 'agents', 'no-workspace-image', {workspace: {image: place.release.images.workspace}}),
+  },
+  'no-workspace-folder': {
+    agent: {},
+    images: ({busybox}) => ({workspace: {size: '64Mi', image: busybox}}),
+    reason: 'StartFailed',
+    says: /workspace.image of the Agent, \S+\/busybox@sha256:\S+, has no folder \/workspace to seed from: .*Next: /,
+    mend: () => change(place, 'agents', 'no-workspace-folder', {workspace: {image: place.release.images.workspace}}),
   },
   'no-command': {
     agent: {command: ['/no/such/program']},
@@ -106,7 +126,6 @@ const bad = Object.entries(CASES);
 beforeAll(async () => {
   place = await Place.make(await openRelease(), 'bad');
   const {images} = place.release;
-  const absent = images.scriptedAgent.replace(/sha256:[0-9a-f]+$/, ABSENT);
   await secret('elsewhere', {key: 'k', origin: 'https://other.example'})();
   const good = {
     image: images.scriptedAgent,
@@ -119,8 +138,8 @@ beforeAll(async () => {
     metadata: {name},
     spec,
   });
-  const items = bad.flatMap(([name, {agent}]) => [
-    of('Agent', name, {...good, ...(name === 'no-image' ? {image: absent} : {}), ...agent}),
+  const items = bad.flatMap(([name, {agent, images: built}]) => [
+    of('Agent', name, {...good, ...agent, ...built?.(images)}),
     of('Session', name, {agent: name, prompt: 'say hello at last'}),
   ]);
   const list = {apiVersion: 'v1', kind: 'List', items: [of('Agent', 'good', good), ...items]};
@@ -157,6 +176,10 @@ describe('an agent that cannot start is told with cause and next step, and not s
   it('none of them was tried again', async () => {
     for (const [name] of bad) expect((await place.get(name)).status, name).toMatchObject({phase: 'Failed', attempt: 1});
     expect((await place.pods()).map((p) => p.metadata.name)).toEqual([]);
+  });
+
+  it('none of them changed how the runtime comes into pods: no Agent decides that for the others', async () => {
+    expect(await place.kubectl(['get', 'events', '--field-selector=reason=RuntimeSwitched', '-o', 'name'])).toBe('');
   });
 });
 

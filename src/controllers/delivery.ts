@@ -5,11 +5,12 @@ export type DeliverySetting = 'Auto' | RuntimeDelivery;
 
 /** The delivery in use; kept in memory, because a cluster may be upgraded while nobody looks. */
 export class Delivery {
+  /** The setting says Auto. It stays so when image volumes were given up: other pods may be on their way with one. */
+  readonly maySwitch: boolean;
   private current: RuntimeDelivery;
-  private readonly auto: boolean;
 
   constructor(setting: DeliverySetting) {
-    this.auto = setting === 'Auto';
+    this.maySwitch = setting === 'Auto';
     this.current = setting === 'InitContainer' ? 'InitContainer' : 'ImageVolume';
   }
 
@@ -18,14 +19,9 @@ export class Delivery {
     return this.current;
   }
 
-  /** True while image volumes are tried and may be given up. */
-  get maySwitch(): boolean {
-    return this.auto && this.current === 'ImageVolume';
-  }
-
   /** Give image volumes up until the process starts anew; false when that was done already or is not allowed. */
   switchOver(): boolean {
-    if (!this.maySwitch) return false;
+    if (!this.maySwitch || this.current === 'InitContainer') return false;
     this.current = 'InitContainer';
     return true;
   }

@@ -340,24 +340,75 @@ describe('faults', () => {
 
 describe('what comes back when a pod is made', () => {
   const made = (request: {method: string; path: string}) => request.method === 'POST' && request.path.endsWith('/pods');
-  const create = () =>
-    api.put(Sessions, {metadata: {name: 'one', namespace, generation: 1}, spec: sessionSpec({prompt: 'hello'})});
+  const create = (name = 'one') =>
+    api.put(Sessions, {metadata: {name, namespace, generation: 1}, spec: sessionSpec({prompt: 'hello'})});
+
+  /** An API server without image volumes: it takes the pod, and drops them without a word. */
+  const dropped = (request: {body: string}) => {
+    const pod: Pod = JSON.parse(request.body);
+    const volumes = pod.spec.volumes?.filter((v) => v.image === undefined);
+    const metadata = {...pod.metadata, uid: 'dropped', resourceVersion: '1'};
+    return {status: 201, body: {...pod, metadata, spec: {...pod.spec, volumes}}};
+  };
+  const asksForImages = (request: {method: string; path: string; body: string}) =>
+    made(request) && request.body.includes('"image":{"reference"');
+  const initContainers = async (session: string) => {
+    const {name} = await run.until(`pod of ${session}`, async () => (await run.session(session)).status?.pod);
+    return api.get(Pods, {namespace, name})?.spec.initContainers?.map((c) => c.name);
+  };
+  const switched = async () => {
+    await run.settled();
+    return api.list(Events).filter((e) => e.reason === 'RuntimeSwitched').length;
+  };
 
   it('an API server that drops image volumes: the runtime is copied instead, for all that follow', async () => {
-    api.fault = (request) => {
-      if (!made(request) || !request.body.includes('"image":{"reference"')) return undefined;
-      const pod: Pod = JSON.parse(request.body);
-      const volumes = pod.spec.volumes?.filter((v) => v.image === undefined);
-      const metadata = {...pod.metadata, uid: 'dropped', resourceVersion: '1'};
-      return {status: 201, body: {...pod, metadata, spec: {...pod.spec, volumes}}};
+    api.fault = (request) => (asksForImages(request) ? dropped(request) : undefined);
+    create();
+    expect(await initContainers('one')).toEqual(['runner', 'runtime']);
+    expect((await run.session('one')).status?.attempt).toBe(1);
+    expect(await switched()).toBe(1);
+  });
+
+  it('two sessions that start at once on such an API server: both go over, one of them says so', async () => {
+    const both = Promise.withResolvers<void>();
+    const over = Promise.withResolvers<void>();
+    let asked = 0;
+    api.fault = async (request) => {
+      if (!asksForImages(request)) {
+        if (made(request)) over.resolve();
+        return undefined;
+      }
+      asked += 1;
+      if (asked === 1) await both.promise;
+      // The other one learns of it when the first has gone over already.
+      else {
+        both.resolve();
+        await over.promise;
+      }
+      return dropped(request);
     };
     create();
-    const {name} = await run.until('pod', async () => (await run.session('one')).status?.pod);
-    const pod = api.get(Pods, {namespace, name});
-    expect(pod?.spec.initContainers?.map((c) => c.name)).toEqual(['runner', 'runtime']);
-    expect((await run.session('one')).status?.attempt).toBe(1);
-    await run.settled();
-    expect(api.list(Events).filter((e) => e.reason === 'RuntimeSwitched')).toHaveLength(1);
+    create('two');
+    for (const name of ['one', 'two']) {
+      expect(await initContainers(name)).toEqual(['runner', 'runtime']);
+      expect((await run.session(name)).status?.attempt).toBe(1);
+    }
+    expect(asked).toBe(2);
+    expect(await switched()).toBe(1);
+  });
+
+  it('two sessions whose pods are on a node that refuses image volumes: both go over', async () => {
+    const refused = {reason: 'CreateContainerError', message: 'ImageVolumeMountFailed: no such snapshotter'};
+    const agent = {name: 'agent', image: '', imageID: '', ready: false, restartCount: 0, state: {waiting: refused}};
+    for (const name of ['one', 'two']) {
+      create(name);
+      expect(await initContainers(name)).toEqual(['runner']);
+    }
+    for (const name of ['one', 'two']) {
+      await run.podStatus(name, {phase: 'Pending', containerStatuses: [agent]});
+      await run.until('attempt 2', async () => ((await run.session(name)).status?.attempt === 2 ? true : undefined));
+      expect(await initContainers(name)).toEqual(['runner', 'runtime']);
+    }
   });
 
   it('a foreign pod under the name of ours is deleted, and ours is made', async () => {
@@ -372,6 +423,33 @@ describe('what comes back when a pod is made', () => {
     const ref = await run.until('pod', async () => (await run.session('one')).status?.pod);
     expect(api.list(Pods).map((p) => [p.metadata.uid, p.spec.containers[0]?.image])).toEqual([[ref.uid, AGENT_IMAGE]]);
     await run.settled();
+    expect(api.list(Events).filter((e) => e.reason === 'PodForeign')).toHaveLength(1);
+  });
+
+  it.each([
+    ['made by an earlier release', (pod: Pod) => ({...pod.spec, initContainers: []})],
+    [
+      'made to copy the runtime by a process that had given image volumes up',
+      (pod: Pod) => ({...pod.spec, volumes: pod.spec.volumes?.filter((v) => v.image === undefined)}),
+    ],
+  ])('a pod of ours %s and never recorded goes, and one as it is asked for now follows', async (_what, spec) => {
+    let earlier = '';
+    api.fault = (request) => {
+      if (!made(request) || earlier !== '') return undefined;
+      const pod: Pod = JSON.parse(request.body);
+      earlier = api.put(Pods, {...pod, metadata: {...pod.metadata, namespace}, spec: spec(pod)}).metadata.uid;
+      return undefined;
+    };
+    create();
+    const ref = await run.until('pod', async () => (await run.session('one')).status?.pod);
+    expect(api.list(Pods).map((p) => p.metadata.uid)).toEqual([ref.uid]);
+    expect(ref.uid).not.toBe(earlier);
+    expect(await initContainers('one')).toEqual(['runner']);
+    expect((await run.session('one')).status).toMatchObject({phase: 'Starting', attempt: 1});
+    const deletes = api.requests.filter((r) => r.method === 'DELETE').map((r) => JSON.parse(r.body));
+    // Its processes may run already.
+    expect(deletes).toMatchObject([{preconditions: {uid: earlier}, gracePeriodSeconds: 30}]);
+    expect(await switched()).toBe(0);
     expect(api.list(Events).filter((e) => e.reason === 'PodForeign')).toHaveLength(1);
   });
 

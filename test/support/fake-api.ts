@@ -33,8 +33,8 @@ export interface SeenRequest {
 export interface FakeApi {
   readonly connection: Connection;
   readonly requests: SeenRequest[];
-  /** Decide about each request; undefined = serve it. */
-  fault: (request: SeenRequest) => Fault | undefined;
+  /** Decide about each request, at once or later; undefined = serve it. */
+  fault: (request: SeenRequest) => Fault | undefined | Promise<Fault | undefined>;
   /** Answer `sendInitialEvents` like a server that does not know it. */
   noWatchList: boolean;
   /** Open WatchLists and send what there is, but never say that it was all, like a server that is slow. */
@@ -126,7 +126,7 @@ async function serve(world: World, api: FakeApi, request: IncomingMessage, respo
   const {method = 'GET', headers} = request;
   const seen: SeenRequest = {method, path: url.pathname, query: url.searchParams, headers, body};
   api.requests.push(seen);
-  const fault = api.fault(seen);
+  const fault = await api.fault(seen);
   if (fault === 'reset') return void request.socket.destroy();
   if (fault === 'hang') return;
   if (typeof fault === 'object')

@@ -53,7 +53,7 @@ export interface SessionSettings {
   runtimeImage: string;
   accessMode: string;
   delivery: RuntimeDelivery;
-  /** A cluster or node without image volumes may be switched to the init container. */
+  /** A cluster or node without image volumes is switched to the init container: the setting says Auto. */
   maySwitch: boolean;
 }
 

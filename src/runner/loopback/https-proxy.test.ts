@@ -81,6 +81,40 @@ describe('the HTTPS proxy of the agent', () => {
     expect(relay.seen.filter((seen) => seen.purpose !== 'agent')).toEqual([]);
   });
 
+  const asked = (...hosts: readonly string[]) =>
+    sendRaw(
+      test.proxyPort,
+      [
+        'CONNECT Site.example:443 HTTP/1.1',
+        ...hosts.map((host) => `host: ${host}`),
+        `${basic(`carrel:${ATTEMPT_KEY}`)}\r\nhello`,
+      ].join('\r\n'),
+    );
+
+  it.each([
+    ['the target, as curl and Go send it', 'site.example:443'],
+    ['its name alone, as the fetch of Node sends it', 'site.example'],
+    ['the target in other letters', 'SITE.example:443'],
+  ])('takes a Host header that is %s', async (_name, host) => {
+    expect(await asked(host)).toMatchObject({status: 200, body: 'echo hello'});
+  });
+
+  it('takes a CONNECT of HTTP/1.0, which has no Host header', async () => {
+    const lines = `CONNECT site.example:443 HTTP/1.0\r\n${basic(`carrel:${ATTEMPT_KEY}`)}\r\nhello`;
+    expect(await sendRaw(test.proxyPort, lines)).toMatchObject({status: 200, body: 'echo hello'});
+  });
+
+  it.each([
+    ['another host', ['evil.example:443']],
+    ['another port', ['site.example:8443']],
+    ['its own address', ['127.0.0.1:9101']],
+    ['nothing', ['']],
+    ['two hosts, the right one first', ['site.example:443', 'evil.example:443']],
+  ])('refuses a Host header that names %s', async (_name, hosts) => {
+    expect((await asked(...hosts)).status).toBe(400);
+    expect(relay.seen).toEqual([]);
+  });
+
   it.each(['GET http://site.example/', 'POST /mcp', 'GET /'])('%s is refused: CONNECT only', async (line) => {
     const reply = await sendRaw(
       test.proxyPort,
@@ -93,7 +127,7 @@ describe('the HTTPS proxy of the agent', () => {
   it('closes its tunnels when the runner closes', async () => {
     const open = sendRaw(
       test.proxyPort,
-      `CONNECT site.example:443 HTTP/1.1\r\nhost: x\r\n${basic(`carrel:${ATTEMPT_KEY}`)}\r\n`,
+      `CONNECT site.example:443 HTTP/1.1\r\nhost: site.example:443\r\n${basic(`carrel:${ATTEMPT_KEY}`)}\r\n`,
     ).catch(() => undefined);
     await expect.poll(() => relay.seen.length).toBe(1);
     await test.loopback.close();

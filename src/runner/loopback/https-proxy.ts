@@ -44,10 +44,21 @@ function refuse(request: IncomingMessage, key: string, tunnels: number): {status
   if (user !== 'carrel' || !sameKey(shown, key))
     return {status: 407, text: 'use the proxy URL that the agent was given'};
   if (request.headers.origin !== undefined) return {status: 403, text: 'requests with an Origin header are refused'};
-  const port = Number(AUTHORITY.exec(request.url ?? '')?.[3] ?? 0);
+  const target = request.url ?? '';
+  const [, name = '', , asked = 0] = AUTHORITY.exec(target) ?? [];
+  const port = Number(asked);
   if (port < 1 || port > 65535) return {status: 400, text: 'ask for host:port'};
+  if (!hostFits(request, [target, name])) return {status: 400, text: `the Host header must be ${target}, or left out`};
   if (tunnels >= MAX_TUNNELS) return {status: 429, text: `at most ${MAX_TUNNELS} connections at once`};
   return undefined;
+}
+
+// Clients of HTTP/1.0 send none, and the fetch of Node leaves the port out where it is the usual one.
+function hostFits(request: IncomingMessage, allowed: readonly string[]): boolean {
+  const hosts = request.headersDistinct['host'] ?? [];
+  const [host] = hosts;
+  if (host === undefined) return true;
+  return hosts.length === 1 && allowed.some((name) => name.toLowerCase() === host.toLowerCase());
 }
 
 async function join(options: LoopbackOptions, target: string, client: Duplex, head: Buffer): Promise<void> {

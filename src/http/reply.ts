@@ -18,8 +18,9 @@ export function sendJson(
   response.end(text);
 }
 
-/** The token of an `Authorization: Bearer` header, or undefined when there is not exactly one. */
+/** The token of an `Authorization: Bearer` header, or undefined when there is not exactly one, or a key beside it. */
 export function bearerOf(request: IncomingMessage): string | undefined {
+  if (request.headersDistinct['x-api-key'] !== undefined) return undefined;
   const values = request.headersDistinct['authorization'] ?? [];
   const match = /^Bearer ([A-Za-z0-9._~+/=-]{1,8192})$/i.exec(values[0] ?? '');
   return values.length === 1 ? match?.[1] : undefined;

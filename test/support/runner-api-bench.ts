@@ -28,7 +28,7 @@ export interface Bench {
   call(
     method: 'GET' | 'POST',
     path: string,
-    options?: {token?: string; body?: unknown},
+    options?: {token?: string; body?: unknown; headers?: Record<string, string>},
   ): Promise<{status: number; body: unknown}>;
   open(token?: string): Promise<OpenStream>;
   close(): Promise<void>;
@@ -81,8 +81,8 @@ export async function startBench(prepare: (api: FakeApi) => void, clock: Clock =
     caches,
     archiveError: undefined,
     tokens,
-    async call(method, path, {token = 'good', body} = {}) {
-      const init = {method, headers: {authorization: `Bearer ${token}`}};
+    async call(method, path, {token = 'good', body, headers = {}} = {}) {
+      const init = {method, headers: {authorization: `Bearer ${token}`, ...headers}};
       const reply = await fetch(`${url}${path}`, body === undefined ? init : {...init, body: JSON.stringify(body)});
       return {status: reply.status, body: await reply.json()};
     },

@@ -75,6 +75,13 @@ describe('who may call the runner API', () => {
     });
   }
 
+  it('refuses a second credential beside the token', async () => {
+    await start();
+    const both = {headers: {'x-api-key': 'another'}};
+    expect((await bench.call('GET', '/runner/v1/context', both)).status).toBe(401);
+    expect((await bench.call('GET', '/runner/v1/context')).status).toBe(200);
+  });
+
   it('never takes the pod from the body', async () => {
     await start();
     const body = {podUid: 'other', epoch: 1, from: 1, events: [record('x')]};

@@ -5,6 +5,7 @@ import {afterAll, beforeAll, expect, test} from 'vitest';
 import {type Cluster, chooseProvider, down, openCluster, up} from '../../../hack/cluster/cluster.ts';
 import {run, runAny} from '../../../hack/cluster/command.ts';
 import {readSettings} from '../../../hack/cluster/settings.ts';
+import {ROOT} from '../../../hack/image/build.ts';
 import {eventually} from './place.ts';
 
 const NAME = 'lifecycle';
@@ -43,6 +44,36 @@ test('it stands beside the cluster of the other tests, in an address range of it
   const other = await openCluster();
   expect(cluster.networks?.pods).not.toBe(other.networks?.pods);
   expect(await cluster.kubectl(['get', 'nodes', '-o', 'name'])).toBe('node/n1\n');
+});
+
+const cli = (...args: string[]) =>
+  runAny(process.execPath, [join(ROOT, 'hack/cluster/main.ts'), ...args, '--name', NAME]);
+
+test('the command line shows it, and switches its API server and its node off and on', async () => {
+  expect(await cli('kubeconfig')).toMatchObject({code: 0, stdout: `${cluster.kubeconfigPath}\n`});
+  expect((await cli('logs')).stdout).toContain('kube-apiserver');
+  expect((await cli('logs', 'etcd')).stdout).toContain('etcd');
+  const states = async () =>
+    (await cli('status')).stdout.split('\n').map((line) => line.split(/\s+/).slice(0, 2).join(' '));
+  expect(await states()).toEqual(expect.arrayContaining(['kube-apiserver running', 'n1 running']));
+  await cli('apiserver', 'stop');
+  await cli('node', 'stop', 'n1');
+  expect(await states()).toEqual(expect.arrayContaining(['kube-apiserver stopped', 'n1 stopped']));
+  expect(await cli('apiserver', 'start')).toMatchObject({code: 0});
+  expect(await cli('node', 'start', 'n1')).toMatchObject({code: 0});
+  expect(await states()).toEqual(expect.arrayContaining(['kube-apiserver running', 'n1 running']));
+});
+
+test.each([
+  {args: [], says: 'npm run cluster -- VERB', code: 2},
+  {args: ['jump'], says: 'npm run cluster -- VERB', code: 2},
+  {args: ['node', 'jump', 'n1'], says: 'jump: allowed are stop, start, kill, partition, heal', code: 1},
+  {args: ['node', 'stop', 'n9'], says: 'n9', code: 1},
+  {args: ['logs', 'nobody'], says: 'nobody: allowed are', code: 1},
+  {args: ['up', '--nodes', '0'], says: '--nodes 0: allowed are 1 to', code: 1},
+])('the command line refuses $args with what is allowed', async ({args, says, code}) => {
+  const {stdout, stderr, code: ended} = await cli(...args);
+  expect([ended, stdout + stderr]).toEqual([code, expect.stringContaining(says)]);
 });
 
 test('an API server of an older version without image volumes drops them without a word', async () => {

@@ -6,7 +6,8 @@ import type {Images} from '../../../hack/image/build.ts';
 import {openRelease, Place, releaseOf} from '../../support/release.ts';
 import {attempt} from '../api/attempt.ts';
 import {makeApiPlace} from '../api/place.ts';
-import {rights, UNSTAMPED} from '../api/writers.ts';
+import {UNSTAMPED} from '../api/unstamped-writers.ts';
+import {rights} from '../api/writers.ts';
 import {change, openQuestion} from '../session/person.ts';
 import {type BareAgent, bareAgents, targetOf} from './agents.ts';
 

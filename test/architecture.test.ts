@@ -1,7 +1,8 @@
 import {readFileSync} from 'node:fs';
 import {basename, dirname, join, normalize} from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {BANNED_NAMES, LAYERS, ONE_IMPORTER, SIZE} from './architecture/laws.ts';
+import * as meta from '../src/api/meta.ts';
+import {BANNED_NAMES, LAYERS, NARROW, ONE_IMPORTER, SIZE} from './architecture/laws.ts';
 import {filesBelow, importsOf, layerOf, ROOT, type Source, sourcesBelow} from './architecture/sources.ts';
 
 const isTest = (path: string) => path.endsWith('.test.ts');
@@ -46,6 +47,19 @@ describe('imports', () => {
         .filter((specifier) => !specifier.startsWith('.'))
         .filter((specifier) => !allowsPackage(LAYERS[layerOf(source.path)]?.packages ?? [], specifier))
         .map((specifier) => `${source.path} imports ${specifier}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it.each(Object.entries(NARROW))('files below %s import only what the table allows', (folder, allowed) => {
+    const own = product.filter((source) => source.path.startsWith(folder));
+    expect(own.length).toBeGreaterThan(0);
+    const wrong = own.flatMap((source) =>
+      importsOf(source)
+        .filter((specifier) => specifier.startsWith('.'))
+        .map((specifier) => normalize(join(dirname(source.path), specifier)))
+        .filter((target) => !allowed.some((one) => (one.endsWith('/') ? target.startsWith(one) : target === one)))
+        .map((target) => `${source.path} imports ${target}`),
     );
     expect(wrong).toEqual([]);
   });
@@ -104,6 +118,20 @@ describe('texture', () => {
       const read = layer === 'bin' ? /process\.env[.[]/ : /process\.env\b/;
       return layer !== 'config' && read.test(withoutComments(source.text));
     });
+    expect(wrong.map((source) => source.path)).toEqual([]);
+  });
+
+  it('only src/api/meta.ts spells labels, annotations and field managers', () => {
+    const names = Object.entries(meta).flatMap(([name, value]) =>
+      /^(LABEL|ANNOTATION)_/.test(name) && typeof value === 'string' ? [value] : [],
+    );
+    expect(names.length).toBeGreaterThan(5);
+    const wrong = product
+      .filter((source) => source.path !== 'src/api/meta.ts')
+      .filter(({text}) => {
+        const code = withoutComments(text);
+        return names.some((name) => code.includes(name)) || /fieldManager: ['"`]/.test(code);
+      });
     expect(wrong.map((source) => source.path)).toEqual([]);
   });
 

@@ -27,7 +27,12 @@ export const ANNOTATION_STARTED_BY = 'carrel.dev/started-by';
 export const POD_PREFIX = 'carrel-';
 
 /** Field managers, one for each process. */
-export const FIELD_MANAGER = {controller: 'carrel-controller', gateway: 'carrel-gateway'} as const;
+export const FIELD_MANAGER = {
+  controller: 'carrel-controller',
+  gateway: 'carrel-gateway',
+  egress: 'carrel-egress',
+  archive: 'carrel-archive',
+} as const;
 
 /** Audiences of projected and requested tokens. */
 export const AUDIENCE = {

@@ -1,5 +1,6 @@
 import {mkdirSync} from 'node:fs';
 import {join} from 'node:path';
+import {FIELD_MANAGER} from '../api/meta.ts';
 import {startRetention} from '../archive/retention.ts';
 import {createArchiveServer} from '../archive/server.ts';
 import {openSqliteStore} from '../archive/sqlite-store.ts';
@@ -21,7 +22,7 @@ const metrics = createMetrics();
 mkdirSync(config.data, {recursive: true});
 const store = openSqliteStore(join(config.data, 'archive.sqlite'));
 const connection = await connectTo(config.kubernetes);
-const client = createClient({connection, fieldManager: 'carrel-archive', log, metrics: metrics.kube});
+const client = createClient({connection, fieldManager: FIELD_MANAGER.archive, log, metrics: metrics.kube});
 // The pod is not ready then, and its log says why: the kubelet shows no answer of a probe. Appends go on being tried, and the
 // first one that fits ends it.
 let full = false;

@@ -1,3 +1,4 @@
+import {FIELD_MANAGER} from '../api/meta.ts';
 import {readEgressConfig} from '../config/egress.ts';
 import {addEgressCaches} from '../egress/caches.ts';
 import {createCanary} from '../egress/canary.ts';
@@ -19,7 +20,7 @@ const log = createLogger('egress', config.logLevel);
 const metrics = createMetrics();
 
 const connection = await connectTo(config.kubernetes);
-const client = createClient({connection, fieldManager: 'carrel-egress', log, metrics: metrics.kube});
+const client = createClient({connection, fieldManager: FIELD_MANAGER.egress, log, metrics: metrics.kube});
 const caches = createCaches({connection, log, metrics: metrics.kube});
 const cached = addEgressCaches(caches);
 const cluster = () => clusterRanges({configured: config.clusterRanges, ...cached});

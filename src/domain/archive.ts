@@ -1,4 +1,5 @@
 import type {Append, Appended, Page} from '../api/wire/archive.ts';
+import {Refusal} from './refusal.ts';
 import {cutBytes} from './status-size.ts';
 
 /** The archive as its callers see it: appends are exactly-once by (source, epoch, number), reads come in order. */
@@ -33,6 +34,16 @@ export class ArchiveError extends Error {
     super(message, {cause: options?.cause});
     this.kind = kind;
     this.acked = options?.acked;
+  }
+}
+
+/** What a call to the archive gives, for tools: throws `archive_unavailable` when it fails. */
+export async function archived<T>(call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    if (!(error instanceof ArchiveError)) throw error;
+    throw new Refusal('archive_unavailable', 'The archive did not answer; try again in a moment.', {cause: error});
   }
 }
 

@@ -1,4 +1,5 @@
 import type {ControllerRevision} from '../api/kube-core.ts';
+import {LABEL_MANAGED_BY, MANAGED_BY} from '../api/meta.ts';
 import type {AgentObject, QuestionObject, SessionObject, TurnObject} from '../api/v1alpha1/index.ts';
 import {ControllerRevisions} from '../kube/builtin.ts';
 import {Agents, Questions, Sessions, Turns} from '../kube/kinds.ts';
@@ -42,7 +43,7 @@ export function addGatewayCaches(caches: Caches): GatewayCaches {
     }),
     turns: caches.add(Turns, {prune: pruneTurn, indexes: {[INDEX.session]: (t) => [ofSession(t)]}}),
     questions: caches.add(Questions, {indexes: {[INDEX.session]: (q) => [ofSession(q)]}}),
-    revisions: caches.add(ControllerRevisions, {labelSelector: 'app.kubernetes.io/managed-by=carrel'}),
+    revisions: caches.add(ControllerRevisions, {labelSelector: `${LABEL_MANAGED_BY}=${MANAGED_BY}`}),
   };
 }
 

@@ -16,8 +16,9 @@ export const LAYERS: Readonly<
   controllers: {layers: ['api', 'domain', 'kube', 'telemetry'], packages: ['node:crypto', 'node:util']},
   gateway: {
     layers: ['api', 'domain', 'kube', 'telemetry', 'http', 'archive-client'],
-    packages: ['zod', 'lru-cache', 'fastify', '@modelcontextprotocol/*', 'node:*'],
+    packages: ['zod', 'lru-cache', '@modelcontextprotocol/*', 'node:*'],
   },
+  /** Of the API server it asks two things: whose token this is, and whether a Session is still there (decision 18). */
   archive: {layers: ['api', 'domain', 'kube', 'telemetry', 'http'], packages: ['zod', 'lru-cache', 'node:*']},
   egress: {layers: ['api', 'domain', 'kube', 'telemetry', 'http'], packages: ['zod', 'lru-cache', 'node:*']},
   /** In the session pod: no Kubernetes. */
@@ -45,6 +46,15 @@ export const LAYERS: Readonly<
     ],
     packages: ['node:*'],
   },
+};
+
+/** Where a folder is bound more closely than its layer: its files import these files, or files below these folders, and nothing else of ours. */
+export const NARROW: Readonly<Record<string, readonly string[]>> = {
+  /** It stands in the agent's zone and is small: its protocol, and the names of the pod. */
+  'src/shim/': ['src/shim/', 'src/api/wire/shim.ts', 'src/api/pod.ts'],
+  'src/bridge/': ['src/bridge/', 'src/api/wire/mcp.ts'],
+  /** A tool decides nothing about who calls, and knows no client: it works over what `tool.ts` hands to it. */
+  'src/gateway/tools/': ['src/gateway/tools/', 'src/gateway/tool.ts', 'src/api/', 'src/domain/'],
 };
 
 /** Packages that one file alone may import, so that an upgrade is one file's business. */

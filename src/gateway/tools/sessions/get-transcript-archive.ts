@@ -1,7 +1,7 @@
 import {z} from 'zod';
 import {StoredRecord} from '../../../api/wire/archive.ts';
+import {archived} from '../../../domain/archive.ts';
 import {renderTranscript} from '../../../domain/view/transcript.ts';
-import {archived} from '../../archive-refusal.ts';
 import {defineTool, sessionId, subjectSession} from '../../tool.ts';
 
 export default defineTool({

@@ -130,9 +130,10 @@ async function memory(): Promise<void> {
 
 /** Read calls of a gateway in a process of its own, by CPU time: what else the machine does changes little. */
 async function gatewayRates(): Promise<void> {
-  const {session, key, rest, bare} = await step('read calls of a gateway', measureGateway);
+  const {session, key, rest, bare, p99} = await step('read calls of a gateway', measureGateway);
   const beside = `bare node:http in the same run ${bare}`;
   figure('gateway read calls per second and core', session, `at least 1500; ${beside}`);
+  figure('  p99 at 500 calls a second, ms', p99.session, `at most 25; bare node:http in the same run ${p99.bare}`);
   figure('  by an API key', key, 'no budget');
   figure('  over REST', rest, 'no budget');
   figure('  share of bare node:http', (session / bare).toFixed(2), 'no budget');

@@ -51,21 +51,6 @@ export function buildSession(request: StartRequest, facts: StartFacts): Manifest
   };
 }
 
-/** Whether the platform has begun to work on a Session (Z-082): false means created, but nothing picked it up yet. */
-export function jobState(session: SessionObject): 'queued' | 'running' | 'ended' | 'not queued' {
-  const status = session.status;
-  if (status?.phase === 'Running' || status?.phase === 'NeedsInput') return 'running';
-  if (
-    (status?.turns ?? 0) > 0 ||
-    status?.phase === 'Closed' ||
-    status?.phase === 'Failed' ||
-    status?.phase === 'Archived'
-  )
-    return 'ended';
-  const taken = status?.initialTurn !== undefined || status?.pod !== undefined || (status?.admitted?.length ?? 0) > 0;
-  return taken ? 'queued' : 'not queued';
-}
-
 function checkModel(agent: AgentObject, model: string): void {
   const own = agent.spec.model;
   const allowed = own === undefined ? [] : [own.name, ...(own.allowed ?? [])];

@@ -122,8 +122,10 @@ describe('start_session', () => {
   });
 
   it('Z-078 without a prompt the session is prepared and waits', async () => {
-    const id = field(await start({agent_root: 'scribe', title: 'Prepared'}), 'ID');
+    const args = {agent_root: 'scribe', title: 'Prepared', idempotency_key: randomUUID()};
+    const id = field(await start(args), 'ID');
     await place.untilSession(id, (s) => s.status?.phase === 'Idle');
+    expect(field(await start(args, 1), 'Agent job')).toBe('none: the session has no prompt; it waits for a message');
     expect(await place.turns(id)).toEqual([]);
     expect(await caller.act(doors[0], 'follow_up', id, {prompt: 'say ready'})).toContain('## follow_up: delivered');
     expect((await place.untilTurn(id, 1)).status?.response?.trim()).toBe('ready');

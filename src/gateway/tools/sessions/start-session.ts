@@ -3,8 +3,9 @@ import type {SessionObject} from '../../../api/v1alpha1/index.ts';
 import {principalOf} from '../../../domain/access/caller.ts';
 import {isWithin} from '../../../domain/access/lineage.ts';
 import {idempotencyRecord, madeByFamily} from '../../../domain/change/idempotency.ts';
+import {JOBS, jobOf, sayJob} from '../../../domain/change/job.ts';
 import {freshSessionName, keyedSessionName} from '../../../domain/change/names.ts';
-import {buildSession, jobState} from '../../../domain/change/start-session.ts';
+import {buildSession} from '../../../domain/change/start-session.ts';
 import {Refusal} from '../../../domain/refusal.ts';
 import {defineTool, sessionId, type ToolCall} from '../../tool.ts';
 import {agentNotFound, toolsBeyond} from './agent-choice.ts';
@@ -53,21 +54,21 @@ export default defineTool({
   output: z.object({
     session: z.custom<SessionObject>().meta({type: 'object'}),
     replayed: z.boolean(),
-    job: z.enum(['queued', 'running', 'ended', 'not queued']),
+    job: z.enum(JOBS),
   }),
   needs: () => [{verb: 'create', resource: 'sessions'}],
   async handle(call) {
     const {session, created} = await start(call);
-    return {session, replayed: !created, job: jobState(session)};
+    return {session, replayed: !created, job: jobOf(session)};
   },
-  render({session, replayed, job}) {
+  render({session, replayed}) {
     const heading = replayed ? '## Existing Session Returned (idempotency_key matched)' : '## Session Started';
     const {metadata, spec, status} = session;
     const lines = [
       `- ID: ${metadata.name}`,
       `- Agent: ${spec.agent}`,
       `- Phase: ${status?.phase ?? 'Pending'}`,
-      `- Agent job: ${sayJob(job, replayed)}`,
+      `- Agent job: ${sayJob(session, replayed)}`,
     ];
     if (spec.title !== undefined) lines.splice(1, 0, `- Title: ${spec.title}`);
     return [heading, '', ...lines].join('\n');
@@ -136,11 +137,4 @@ function refuseMoreThanOwn(call: ToolCall<Input>, groups: readonly string[]): vo
 /** A session acts for its own owner, everybody else for themselves: whose Session a caller names as parent changes nothing. */
 function ownerFor({caller, session}: ToolCall<Input>): string {
   return caller.kind === 'session' ? (session(caller.name).spec.owner ?? principalOf(caller)) : caller.user;
-}
-
-function sayJob(job: string, replayed: boolean): string {
-  if (job !== 'not queued') return job;
-  return replayed
-    ? 'not queued: the session was created but nothing has started it yet'
-    : 'not queued yet: the controller is about to take it';
 }

@@ -14,6 +14,7 @@ import {Agents, Questions, Sessions, Turns} from '../kube/kinds.ts';
 import type {CachedReader, Change} from '../kube/ports.ts';
 import {podsOfAgent} from './agent-shared.ts';
 import {INDEX, within} from './caches.ts';
+import {addressesOf, type ClusterAddress, ClusterAddresses, type Endpoints} from './cluster-ip.ts';
 import {askedFor, matters, wakeOn} from './wake.ts';
 
 /** What others change of a Session: people its spec, the gateway its runner. The rest of the status is our own writing. */
@@ -53,6 +54,31 @@ export const sessionWatches: readonly AnyWatch[] = [
     keys: (n, read) => read.of(Pods).byIndex(INDEX.node, n.metadata.name).flatMap(labelled),
   }),
 ];
+
+/**
+ * Gateway or relay have another address: idle pods were told the one before, and a start may have waited for it. A Service that is
+ * made anew is gone for a moment, which changes nothing yet.
+ */
+export function addressWatch(endpoints: Endpoints): AnyWatch {
+  const ours = ({metadata: m}: ClusterAddress) =>
+    m.namespace === endpoints.namespace && (m.name === endpoints.gateway || m.name === endpoints.egress);
+  return wakeOn({
+    resource: ClusterAddresses,
+    changed: (old, now) => old.spec.clusterIP !== now.spec.clusterIP,
+    keys: (service, read) =>
+      ours(service) && addressesOf(read, endpoints) !== undefined
+        ? read
+            .of(Sessions)
+            .list()
+            .filter(needsAddress)
+            .map((s) => keyOf(s, s.metadata.name))
+        : [],
+  });
+}
+
+function needsAddress({status}: SessionObject): boolean {
+  return status?.pod === undefined ? status?.phase === 'Starting' : status.phase === 'Idle';
+}
 
 function keyOf(object: {metadata: {namespace?: string | undefined}}, name: string): Key {
   return {namespace: object.metadata.namespace ?? '', name};

@@ -13,6 +13,7 @@ import type {SessionObject} from '../api/v1alpha1/index.ts';
 import {ArchiveError} from '../domain/archive.ts';
 import {Events, Pods} from '../kube/builtin.ts';
 import {Agents, Sessions, Turns} from '../kube/kinds.ts';
+import {ClusterAddresses} from './cluster-ip.ts';
 
 const namespace = 'team';
 let api: FakeApi;
@@ -215,6 +216,59 @@ describe('twice is a no-op', () => {
     run = await startControllers({connection: api.connection, namespace});
     await run.settled();
     expect(writes()).toEqual([]);
+  });
+});
+
+describe('the addresses that pods are told', () => {
+  const service = (name: string) => ({namespace, name});
+  /** A Service never changes its address: it is deleted and made again. */
+  const move = async (name: string, clusterIP: string) => {
+    api.drop(ClusterAddresses, service(name));
+    await run.settled();
+    expect(reconciles()).toBe(0);
+    api.put(ClusterAddresses, {metadata: service(name), spec: {clusterIP}});
+  };
+
+  it.each(['carrel-gateway', 'carrel-egress'])(
+    'when %s moves, an idle pod goes at once; the next one is told',
+    async (name) => {
+      await firstTurnEnds();
+      reconciles();
+      await move(name, '10.0.0.9');
+      const asleep = await run.until('asleep', async () => {
+        const {status} = await run.session('one');
+        return status?.phase === 'Sleeping' && status.pod === undefined ? status : undefined;
+      });
+      expect(asleep.attempt).toBe(1);
+      const spec = {session: 'one', input: [{text: 'more'}], delivery: 'Queue' as const};
+      api.put(Turns, {metadata: {name: 'second', namespace, generation: 1}, spec});
+      const pod = await run.until('pod', async () => (await run.session('one')).status?.pod);
+      expect(JSON.stringify(api.get(Pods, {namespace, name: pod.name})?.spec)).toContain('10.0.0.9:');
+    },
+  );
+
+  it('when they move while a turn runs, its pod stays; another Service of the namespace wakes nobody', async () => {
+    await firstTurnRuns();
+    await run.settled();
+    reconciles();
+    await move('carrel-gateway', '10.0.0.9');
+    api.put(ClusterAddresses, {metadata: service('other'), spec: {clusterIP: '10.0.0.3'}});
+    await run.settled();
+    expect(reconciles()).toBe(0);
+    expect((await run.session('one')).status).toMatchObject({phase: 'Running', attempt: 1});
+  });
+
+  it('a session that starts before there are any waits, and goes on when the last one comes', async () => {
+    for (const {metadata} of api.list(ClusterAddresses)) api.drop(ClusterAddresses, metadata);
+    api.put(Sessions, {metadata: {name: 'one', namespace, generation: 1}, spec: sessionSpec({prompt: 'hello'})});
+    const told = await run.until('told', async () => {
+      const ready = (await run.session('one')).status?.conditions?.find((c) => c.type === 'Ready');
+      return ready?.message.includes('no cluster address') === true ? ready : undefined;
+    });
+    expect(told).toMatchObject({status: 'False', reason: 'Starting'});
+    await run.settled();
+    putAddresses(api, namespace);
+    await run.until('pod', async () => (await run.session('one')).status?.pod);
   });
 });
 

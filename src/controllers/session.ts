@@ -19,7 +19,7 @@ import {ifThere} from './if-there.ts';
 import {observeSession} from './session-observe.ts';
 import {recordStatus} from './session-record.ts';
 import {applySteps, isFinal} from './session-steps.ts';
-import {sessionChanged, sessionWatches} from './session-watches.ts';
+import {addressWatch, sessionChanged, sessionWatches} from './session-watches.ts';
 
 /** What the Session controller is made of. */
 export interface SessionParts {
@@ -41,7 +41,7 @@ export function sessionController(parts: SessionParts): ControllerDefinition {
     resource: Sessions,
     workers: 8,
     wakes: sessionChanged,
-    watches: sessionWatches,
+    watches: [...sessionWatches, addressWatch(parts.endpoints)],
     reconcile: (input) => reconcileSession(input, parts).catch(doneWithNamespace),
   });
 }

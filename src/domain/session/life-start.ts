@@ -58,7 +58,7 @@ function podToMake(life: LifeSeen): Life | undefined {
   const starting = {status: 'False', reason: 'Starting', message: 'the pod is being started'} as const;
   const base = {phase: 'Starting', ready: starting, changes: {}} as const;
   if (seen.addresses === undefined)
-    return {...base, ready: {...starting, message: NO_ADDRESS}, steps: [], outcome: wait(2_000)};
+    return {...base, ready: {...starting, message: NO_ADDRESS}, steps: [], outcome: done};
   // The pod of this very attempt may be there already, made and not recorded: it is taken.
   if (seen.strays.some((p) => p.metadata.name !== podName(identityOf(seen.session), status.attempt ?? 0))) {
     return {...base, ready: {...starting, message: 'an earlier pod is still going away'}, steps: [], outcome: done};

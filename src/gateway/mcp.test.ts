@@ -202,6 +202,12 @@ describe('refusals before any tool', () => {
     ['no credential', 401, 'unauthorized', () => fixture.post('/mcp', list)],
     ['a wrong key', 401, 'unauthorized', () => fixture.post('/mcp', list, {'X-API-Key': 'wrong-key-wrong-key'})],
     [
+      'a key that comes as a cookie',
+      401,
+      'unauthorized',
+      () => fixture.post('/mcp', list, {cookie: `X-API-Key=${KEY}; authorization=Bearer ${KEY}; ${KEY}`}),
+    ],
+    [
       'two credentials',
       401,
       'two_credentials',

@@ -10,6 +10,7 @@ export const RUN_PAGES: readonly string[] = ['README.md', ...below('docs'), 'exa
 export const ALL_PAGES: readonly string[] = [
   ...RUN_PAGES,
   'REVIEW.md',
+  'CHANGELOG.md',
   'examples/agents/scripted/README.md',
   'hack/cluster/README.md',
 ];

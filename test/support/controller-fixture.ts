@@ -8,6 +8,7 @@ import {Delivery} from '../../src/controllers/delivery.ts';
 import {Pods} from '../../src/kube/builtin.ts';
 import {createCaches} from '../../src/kube/cache.ts';
 import {createClient} from '../../src/kube/client.ts';
+import type {Clock} from '../../src/kube/clock.ts';
 import type {Connection} from '../../src/kube/connection.ts';
 import {createRecorder} from '../../src/kube/events.ts';
 import {Sessions, Turns} from '../../src/kube/kinds.ts';
@@ -48,6 +49,8 @@ export interface FixtureParts {
   /** Where the Services of gateway and egress relay are; the same namespace if absent. */
   readonly releaseNamespace?: string;
   readonly delivery?: Delivery;
+  /** Time of the controllers; the machine's if absent. */
+  readonly clock?: Clock;
 }
 
 export const RUNTIME_IMAGE = `registry.example/carrel@sha256:${'b'.repeat(64)}`;
@@ -89,6 +92,7 @@ export async function startControllers({connection, namespace, ...parts}: Fixtur
       events,
       log,
       term: new AbortController().signal,
+      ...(parts.clock === undefined ? {} : {clock: parts.clock}),
       metrics: {
         request: nothing,
         cacheSize: nothing,

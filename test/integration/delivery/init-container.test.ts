@@ -8,6 +8,15 @@ import {attempt} from '../api/attempt.ts';
 import {makeApiPlace} from '../api/place.ts';
 import {UNSTAMPED} from '../api/unstamped-writers.ts';
 import {rights} from '../api/writers.ts';
+import {
+  type Cell,
+  enterCell,
+  expectNoChange,
+  expectNoLookInside,
+  expectNoSecretFound,
+  expectNoTrace,
+  makeCell,
+} from '../isolation/cell.ts';
 import {change, openQuestion} from '../session/person.ts';
 import {type BareAgent, bareAgents, targetOf} from './agents.ts';
 
@@ -45,6 +54,7 @@ describe('the runtime in a cluster whose API server drops image volumes without 
       await place.create('Agent', name, spec);
       await place.session(name, {agent: name, prompt: 'hello'});
     }
+    await makeCell(place);
   }, 900_000);
   afterAll(() => down(NAME), 300_000);
 
@@ -75,6 +85,38 @@ describe('the runtime in a cluster whose API server drops image volumes without 
     },
     300_000,
   );
+
+  describe("what the agent's user finds there, where the runtime is a copy in a volume that its group may write", () => {
+    let cell: Cell;
+    beforeAll(async () => {
+      cell = await enterCell(place);
+    }, 300_000);
+
+    it('the copy is what it runs: an emptyDir of the pod, whose folder its group may write but for the mount', async () => {
+      const pod = (await place.pods()).find((one) => one.metadata.name === cell.pod);
+      const runtime = pod?.spec?.volumes?.find((one) => one.name === 'carrel-runtime');
+      expect(runtime).toEqual({name: 'carrel-runtime', emptyDir: {}});
+      expect(pod?.spec?.securityContext).toMatchObject({fsGroup: cell.seen.uid});
+      const stat = ['exec', cell.pod, '-c', 'agent', '--', '/bin/busybox', 'stat', '-c', '%a %g', '/carrel'];
+      expect((await place.kubectl(stat)).trim()).toBe(`2777 ${cell.seen.uid}`);
+    });
+
+    it('it cannot write below /carrel, and cannot read the binaries', () => {
+      expectNoChange(cell);
+    });
+
+    it('it can look into neither shim nor init', () => {
+      expectNoLookInside(cell);
+    });
+
+    it('it can trace neither shim nor init', async () => {
+      await expectNoTrace(cell);
+    });
+
+    it('no file, environment or entry of /proc and /sys holds a key or a token', async () => {
+      await expectNoSecretFound(cell);
+    });
+  });
 
   it('a question is answered there by the command that it shows, though nothing stamps who answers', async () => {
     await place.session('asks', {agent: 'scribe', prompt: 'permission paint the wall'});

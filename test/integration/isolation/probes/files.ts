@@ -1,5 +1,5 @@
 // Reads every file that this user can read, and looks for values that it must not see. Runs inside the agent's container.
-import {closeSync, type Dirent, openSync, readdirSync, readSync} from 'node:fs';
+import {closeSync, constants, type Dirent, openSync, readdirSync, readSync} from 'node:fs';
 import {join} from 'node:path';
 
 const input: {needles: string[]} = JSON.parse(Buffer.from(process.argv[2] ?? '', 'base64').toString('utf8'));
@@ -14,7 +14,17 @@ const SPECIAL = /^\/(proc|sys|dev)(\/|$)/;
 /** Of each process: memory maps and memory are tried by another probe. */
 const OF_PROCESS = ['environ', 'cmdline', 'maps', 'status', 'stat', 'mountinfo', 'auxv', 'cgroup', 'limits'];
 
-const seen = {read: 0, bytes: 0, refused: 0, found: [] as {path: string; what: string}[], paths: [] as string[]};
+/** Of /sys: so many files, and of each so much. What is there depends on the machine of the node. */
+const SYS = {files: 50_000, bytes: 65_536} as const;
+
+const seen = {
+  read: 0,
+  bytes: 0,
+  refused: 0,
+  sys: 0,
+  found: [] as {path: string; what: string}[],
+  paths: [] as string[],
+};
 
 function search(path: string, bytes: Buffer): void {
   needles.forEach((needle, index) => {
@@ -26,7 +36,8 @@ function search(path: string, bytes: Buffer): void {
 function readAll(path: string, limit: number): void {
   let file: number;
   try {
-    file = openSync(path, 'r');
+    // Nothing of the kernel's may make it wait.
+    file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch {
     seen.refused += 1;
     return;
@@ -71,7 +82,20 @@ function walk(folder: string): void {
   }
 }
 
+/** The kernel's view of machine, modules and control groups: one page for most files. */
+function walkSys(folder: string): void {
+  for (const entry of list(folder)) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) walkSys(path);
+    else if (entry.isFile() && seen.sys < SYS.files) {
+      seen.sys += 1;
+      readAll(path, SYS.bytes);
+    }
+  }
+}
+
 walk('/');
+walkSys('/sys');
 for (const entry of list('/proc')) {
   const path = `/proc/${entry.name}`;
   if (entry.isFile() && !SKIPPED.has(path)) readAll(path, CHUNK);

@@ -10,6 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import {connect} from 'node:net';
+import {join} from 'node:path';
 
 function outcome(attempt: () => unknown): string {
   try {
@@ -46,11 +47,27 @@ const writes = {
   newFile: outcome(() => writeFileSync('/run/carrel/mine', 'x')),
   removeSocket: outcome(() => unlinkSync('/run/carrel/shim.sock')),
   openSocket: outcome(() => chmodSync('/run/carrel/shim.sock', 0o777)),
-  runtime: outcome(() => writeFileSync('/carrel/app/shim.js', 'x')),
-  runtimeBinary: outcome(() => readFileSync('/carrel/bin/node')),
-  runtimeInit: outcome(() => readFileSync('/carrel/bin/tini')),
   root: outcome(() => writeFileSync('/mine', 'x')),
 };
+
+/** What is below the platform's folder: how much, what of it lets itself be changed, and what reading a binary says. */
+function tryRuntime(folder: string) {
+  const entries = readdirSync(folder, {withFileTypes: true, recursive: true});
+  const folders = [folder, ...entries.filter((one) => one.isDirectory()).map((one) => join(one.parentPath, one.name))];
+  const files = entries.filter((one) => one.isFile()).map((one) => join(one.parentPath, one.name));
+  const ways = [
+    ...folders.map((path) => ({path, change: () => writeFileSync(join(path, 'mine'), 'x')})),
+    ...files.map((path) => ({path, change: () => openSync(path, 'a')})),
+    ...[...folders, ...files].map((path) => ({path, change: () => chmodSync(path, 0o777)})),
+  ];
+  return {
+    entries: files.length,
+    changed: ways.filter(({change}) => outcome(change) === 'done').map(({path}) => path),
+    binaries: Object.fromEntries(
+      readdirSync(join(folder, 'bin')).map((name) => [name, outcome(() => readFileSync(join(folder, 'bin', name)))]),
+    ),
+  };
+}
 
 /** A second client of the runner's socket: what it is sent before it is cut off. */
 function stranger(): Promise<string> {
@@ -67,5 +84,6 @@ function stranger(): Promise<string> {
   });
 }
 
-process.stdout.write(JSON.stringify({processes, writes, stranger: await stranger(), uid: process.getuid?.()}));
+const runtime = tryRuntime('/carrel');
+process.stdout.write(JSON.stringify({processes, writes, runtime, stranger: await stranger(), uid: process.getuid?.()}));
 process.exit(0);

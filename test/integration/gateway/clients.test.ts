@@ -19,7 +19,7 @@ beforeAll(async () => {
   await makeAccount(place, 'caller', EVERYTHING);
   await place.agent('draft', {draft: true});
   await place.session('one', {agent: 'draft', title: 'One'});
-  // What a person writes into the configuration of a client: an address and one header (Z-011).
+  // What a person writes into the configuration of a client: an address and one header.
   url = new URL(`${access.url}/mcp`);
   requestInit = {headers: {authorization: `Bearer ${await tokenOf(place, 'caller')}`}};
 });

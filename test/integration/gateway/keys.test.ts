@@ -1,8 +1,10 @@
 import {randomUUID} from 'node:crypto';
+import {Client as OfficialClient, StreamableHTTPClientTransport} from '@modelcontextprotocol/client';
 import {afterAll, beforeAll, describe, expect, it} from 'vitest';
 import {RELEASE_NAMESPACE} from '../../../hack/environment.ts';
 import {openRelease, Place, until} from '../../support/release.ts';
 import {AuditFrom} from './audit.ts';
+import {claudeCode, codex} from './client-files.ts';
 import {Client, type Door, EVERYTHING, field, makeAccount, openDoors, rpc, send, untilAgent} from './door.ts';
 import {giveKeys, type Keys} from './keys.ts';
 
@@ -41,6 +43,20 @@ describe('API keys', () => {
     }
   });
 
+  it.each([
+    ['.mcp.json of Claude Code', claudeCode],
+    ['config.toml of Codex', codex],
+  ])('Z-011 address and key in the %s, as the page shows it, are all that a client needs', async (_, read) => {
+    for (const door of doors) {
+      const {url, headers} = read(`${door.url}/mcp/${place.namespace}`, keys.of('bot'));
+      expect(headers).toEqual({'X-API-Key': keys.of('bot')});
+      const client = new OfficialClient({name: 'test', version: '1'}, {versionNegotiation: {mode: 'auto'}});
+      await client.connect(new StreamableHTTPClientTransport(url, {requestInit: {headers}}));
+      expect((await client.listTools()).tools.map((t) => t.name).sort()).toEqual(ALL);
+      await client.close();
+    }
+  });
+
   it('Z-014 one key opens /mcp and /api/v1, a wrong one neither', async () => {
     expect(await bot.rest(doors[0], 'GET', '/sessions')).toMatchObject({status: 200, json: {total: 0}});
     const wrong = new Client({'X-API-Key': randomUUID()});
@@ -65,6 +81,28 @@ describe('API keys', () => {
     // The right key leaves one trace afterwards, so the log is seen to hold all that came before.
     const said = await bot.call(doors[0], 'start_session', {agent_root: 'draft', title: 'allowed'});
     expect(said).toContain('## Session Started');
+    await until(30_000, async () =>
+      expect(await audit.requests(GATEWAY, place.namespace)).toEqual(['create sessions']),
+    );
+  });
+
+  it('Z-159 neither a list of the tools nor arguments that do not fit read an object', async ({skip}) => {
+    const log = place.release.cluster.auditLogPath;
+    if (log === undefined) return skip('the cluster shows no audit log');
+    const audit = await AuditFrom.now(log);
+    const here = keys.client('bot', `/mcp/${place.namespace}`);
+    for (const door of doors) {
+      expect(await here.tools(door)).toEqual(ALL);
+      for (const [tool, args] of [
+        ['get_session', {session_id: 7}],
+        ['get_session', {session_id: 'x', halt: true}],
+        ['start_session', {agent_root: ['draft'], title: 'never'}],
+        ['action_session', {action: 'dance', session_id: 'x'}],
+      ] as const)
+        expect(await here.call(door, tool, args)).toMatch(/^error: invalid_arguments: /);
+    }
+    // What is right leaves its trace, and nothing else is before it.
+    expect(await here.call(doors[0], 'start_session', {agent_root: 'draft', title: 'fits'})).toContain('Started');
     await until(30_000, async () =>
       expect(await audit.requests(GATEWAY, place.namespace)).toEqual(['create sessions']),
     );

@@ -97,6 +97,11 @@ describe('pods', () => {
     });
   });
 
+  it.each(PROCESSES)('Z-001 %s is one container, with nothing beside it and nothing before it', (process) => {
+    expect(items(podOf(process), 'containers')).toHaveLength(1);
+    expect(items(podOf(process), 'initContainers')).toEqual([]);
+  });
+
   it.each(PROCESSES)('%s gets no setting that it does not know', (process) => {
     const config =
       readFileSync(join(ROOT, `src/config/${process}.ts`), 'utf8') +

@@ -5,7 +5,7 @@ import {waitFor} from '../../../hack/cluster/wait.ts';
 import type {QuestionObject, SessionObject, SessionSpec, TurnObject} from '../../../src/api/v1alpha1/index.ts';
 import {Pods} from '../../../src/kube/builtin.ts';
 import {type Connection, connectWith} from '../../../src/kube/connection.ts';
-import {Questions} from '../../../src/kube/kinds.ts';
+import {Questions, Sessions, Turns} from '../../../src/kube/kinds.ts';
 import {fromKubeconfig} from '../../../src/kube/kubeconfig.ts';
 import {AGENT_IMAGE, type ControllerFixture, servicesOf, startControllers} from '../../support/controller-fixture.ts';
 import {installCrds} from '../../support/crds.ts';
@@ -27,6 +27,8 @@ export interface Place extends ControllerFixture {
   /** Create a session and take it to Idle, with a runner that is ready. */
   idle(name: string, spec?: Partial<SessionSpec>): Promise<SessionObject>;
   pods(): Promise<string[]>;
+  /** Every Session, Turn, Question and pod with its resourceVersion: equal before and after means that nothing was written. */
+  versions(): Promise<string[]>;
   /** Stop and start all controllers, as a new leader would. */
   restart(): Promise<void>;
   remove(): Promise<void>;
@@ -90,6 +92,16 @@ export async function makePlace(purpose: string): Promise<Place> {
     },
     async pods() {
       return (await fixture.client.list(Pods, {namespace})).items.map((p) => p.metadata.name);
+    },
+    async versions() {
+      const {client} = fixture;
+      const lists = await Promise.all([
+        client.list(Sessions, {namespace}),
+        client.list(Turns, {namespace}),
+        client.list(Questions, {namespace}),
+        client.list(Pods, {namespace}),
+      ]);
+      return lists.flatMap(({items}) => items.map((o) => `${o.kind}/${o.metadata.name}@${o.metadata.resourceVersion}`));
     },
     async restart() {
       await fixture.stop();

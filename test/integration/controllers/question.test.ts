@@ -43,6 +43,20 @@ describe('questions', () => {
     await place.sessionIs('asks', (s) => s.status?.phase === 'Running' && s.status.questions === 0);
   });
 
+  it('twice is a no-op: a new leader writes nothing, to open questions or to answered ones', async () => {
+    await ask('again');
+    await place.questionIs('again', phase('Open'));
+    await place.sessionIs('asks', (s) => s.status?.phase === 'NeedsInput' && s.status.questions === 1);
+    await place.settled();
+    const before = await place.versions();
+    expect(before.join(' ')).toMatch(/Question\/again@.*Question\/leave@/);
+    await place.restart();
+    await place.settled();
+    expect(await place.versions()).toEqual(before);
+    await place.patch('questions.carrel.dev', 'again', {answer: {option: 'yes'}});
+    await place.questionIs('again', phase('Answered'));
+  });
+
   it('one that nobody answers expires by a timer', async () => {
     await ask('timely', {expiresAt: new Date(Date.now() + 1_500).toISOString()});
     await place.questionIs('timely', phase('Expired'));

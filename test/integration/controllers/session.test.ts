@@ -37,17 +37,10 @@ describe('a session from its prompt to its end', () => {
 
   it('twice is a no-op: a new leader writes nothing', async () => {
     await place.settled();
-    const {namespace} = place;
-    const versions = async () =>
-      [
-        ...(await place.client.list(Sessions, {namespace})).items,
-        ...(await place.client.list(Turns, {namespace})).items,
-        ...(await place.client.list(Pods, {namespace})).items,
-      ].map((o) => `${o.kind}/${o.metadata.name}@${o.metadata.resourceVersion}`);
-    const before = await versions();
+    const before = await place.versions();
     await place.restart();
     await place.settled();
-    expect(await versions()).toEqual(before);
+    expect(await place.versions()).toEqual(before);
   });
 
   it('deletion always finishes, in the background and in the foreground', async () => {

@@ -80,6 +80,31 @@ describe('the queue', () => {
     expect(idle.status).toMatchObject({turns: 4, lastSequence: 5, queued: 0});
   });
 
+  it('twice is a no-op: a new leader writes nothing, whatever the turns wait for', async () => {
+    await turn('t1', 'queue');
+    await place.turnIs('t1', phase('Running'));
+    await turn('t2', 'queue');
+    await turn('alone', 'nobody');
+    await place.turnIs('alone', (t) => t.status?.conditions !== undefined);
+    for (const [name, as] of [
+      ['t1', 'Running'],
+      ['t2', 'Queued'],
+    ] as const)
+      await place.turnIs(name, (t) => t.status?.phase === as && t.metadata.ownerReferences !== undefined);
+    await place.sessionIs('queue', (s) => s.status?.queued === 1);
+    await place.settled();
+    const before = await place.versions();
+    expect(before.join(' ')).toMatch(/Turn\/alone@.*Turn\/t1@.*Turn\/t2@/);
+    await place.restart();
+    await place.settled();
+    expect(await place.versions()).toEqual(before);
+    for (const name of ['t1', 't2']) {
+      await place.turnIs(name, phase('Running'));
+      await place.finish(name);
+    }
+    await place.sessionIs('queue', (s) => s.status?.phase === 'Idle');
+  });
+
   it('deleting a running turn leaves the session free for the next one', async () => {
     await turn('d1', 'queue');
     await place.turnIs('d1', phase('Running'));

@@ -50,6 +50,8 @@ describe('the runtime in a cluster whose API server drops image volumes without 
     // One first: it is its pod that shows what this cluster lacks.
     await place.agent('scribe', {workspace: {size: '64Mi', image: images.workspace}});
     await place.session('scribe', {agent: 'scribe', prompt: 'read LICENSE'});
+    await place.agent('empty', {workspace: {size: '64Mi', image: images.busybox}});
+    await place.session('empty', {agent: 'empty', prompt: 'hello'});
     for (const [name, {spec}] of Object.entries(agents)) {
       await place.create('Agent', name, spec);
       await place.session(name, {agent: name, prompt: 'hello'});
@@ -74,6 +76,14 @@ describe('the runtime in a cluster whose API server drops image volumes without 
     expect(pod?.spec?.initContainers?.map((one) => one.name)).toEqual(['runner', 'runtime', 'seed']);
     // Dropped volumes are not taken for a foreign or changed pod: the first attempt is the one that runs.
     expect((await place.get('scribe')).status).toMatchObject({attempt: 1});
+  }, 300_000);
+
+  it('a workspace image without a folder to seed from is told there too, where the seed container runs in it', async () => {
+    const {status} = await place.untilSession('empty', (s) => s.status?.phase === 'Failed', 240_000);
+    expect(status).toMatchObject({stoppedReason: 'StartFailed', attempt: 1});
+    expect(status?.conditions?.find((c) => c.type === 'Failed')?.message).toMatch(
+      /workspace.image of the Agent, \S+\/busybox@sha256:\S+, has no folder \/workspace to seed from: /,
+    );
   }, 300_000);
 
   it.each(['busybox', 'static'])(

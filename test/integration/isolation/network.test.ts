@@ -132,24 +132,26 @@ describe('where the agent can connect to', () => {
       udp: ['0100007F:0035'],
       abstract: [],
     });
-    expect(await scan({last: 65_535, seconds: 30}, '127.0.0.1')).toEqual([
-      '127.0.0.1:53',
-      '127.0.0.1:9100',
-      '127.0.0.1:9101',
-    ]);
+    expect(await scan(30_000, '127.0.0.1')).toEqual(['127.0.0.1:53', '127.0.0.1:9100', '127.0.0.1:9101']);
   });
 
-  it('no other port of gateway and relay is open to it, of the first 10,000', async () => {
-    const open = await scan({last: 10_000, seconds: 1}, at.gatewayPod, at.egressPod);
-    expect(open.filter((address) => !address.endsWith(':8080'))).toEqual([]);
+  it('no other port of gateway and relay is open to it, of all ports', async () => {
+    const allowed = [at.gatewayPod, at.egressPod].map((host) => `${host}:8080`).sort();
+    // Half a second is little on a busy machine: a scan that missed what is open says nothing about the rest.
+    const open = await until(LONG, async () => {
+      const found = await scan(500, at.gatewayPod, at.egressPod);
+      expect(found).toEqual(expect.arrayContaining(allowed));
+      return found;
+    });
+    expect(open).toEqual(allowed);
   });
 
-  /** The TCP ports, from 1 to `last`, that let the agent in within `seconds`. (A closed port of loopback says so at once.) */
-  async function scan({last, seconds}: {last: number; seconds: number}, ...hosts: string[]): Promise<string[]> {
-    const words = [program, 'scan', String(seconds), String(last), ...hosts];
+  /** The TCP ports, of all there are, that let the agent in within so many milliseconds. (A closed port of loopback says so at once.) */
+  async function scan(limit: number, ...hosts: string[]): Promise<string[]> {
+    const words = [program, 'scan', String(limit), ...hosts];
     const said = await place.kubectl(['exec', pod, '-c', 'agent', '--', ...words]);
     const lines = said.trim().split('\n');
-    expect(lines.pop()).toBe(`scanned ${last * hosts.length}`);
+    expect(lines.pop()).toBe(`scanned ${65_535 * hosts.length}`);
     return lines.sort();
   }
 

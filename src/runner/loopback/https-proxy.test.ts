@@ -99,6 +99,10 @@ describe('the HTTPS proxy of the agent', () => {
     expect(await asked(host)).toMatchObject({status: 200, body: 'echo hello'});
   });
 
+  it("takes the proxy's own address, as a plain request of Node sends it", async () => {
+    expect(await asked(`127.0.0.1:${test.proxyPort}`)).toMatchObject({status: 200, body: 'echo hello'});
+  });
+
   it('takes a CONNECT of HTTP/1.0, which has no Host header', async () => {
     const lines = `CONNECT site.example:443 HTTP/1.0\r\n${basic(`carrel:${ATTEMPT_KEY}`)}\r\nhello`;
     expect(await sendRaw(test.proxyPort, lines)).toMatchObject({status: 200, body: 'echo hello'});
@@ -107,7 +111,7 @@ describe('the HTTPS proxy of the agent', () => {
   it.each([
     ['another host', ['evil.example:443']],
     ['another port', ['site.example:8443']],
-    ['its own address', ['127.0.0.1:9101']],
+    ['another port of this address', ['127.0.0.1:9100']],
     ['nothing', ['']],
     ['two hosts, the right one first', ['site.example:443', 'evil.example:443']],
   ])('refuses a Host header that names %s', async (_name, hosts) => {

@@ -48,12 +48,16 @@ function refuse(request: IncomingMessage, key: string, tunnels: number): {status
   const [, name = '', , asked = 0] = AUTHORITY.exec(target) ?? [];
   const port = Number(asked);
   if (port < 1 || port > 65535) return {status: 400, text: 'ask for host:port'};
-  if (!hostFits(request, [target, name])) return {status: 400, text: `the Host header must be ${target}, or left out`};
+  const own = `127.0.0.1:${request.socket.localPort}`;
+  if (!hostFits(request, [target, name, own])) {
+    return {status: 400, text: `the Host header must be ${target} or ${own}, or left out`};
+  }
   if (tunnels >= MAX_TUNNELS) return {status: 429, text: `at most ${MAX_TUNNELS} connections at once`};
   return undefined;
 }
 
-// Clients of HTTP/1.0 send none, and the fetch of Node leaves the port out where it is the usual one.
+// Clients of HTTP/1.0 send none, the fetch of Node leaves the port out where it is the usual one, and a plain request of Node
+// names the proxy itself, as we tell its address. A browser that was rebound to this address shows its own name.
 function hostFits(request: IncomingMessage, allowed: readonly string[]): boolean {
   const hosts = request.headersDistinct['host'] ?? [];
   const [host] = hosts;

@@ -3,7 +3,7 @@ import {down, up} from '../../../hack/cluster/cluster.ts';
 import {run} from '../../../hack/cluster/command.ts';
 import {install, RELEASE_NAMESPACE} from '../../../hack/environment.ts';
 import type {Images} from '../../../hack/image/build.ts';
-import {openRelease, Place, releaseOf} from '../../support/release.ts';
+import {openRelease, Place, releaseOf, until} from '../../support/release.ts';
 import {attempt} from '../api/attempt.ts';
 import {makeApiPlace} from '../api/place.ts';
 import {UNSTAMPED} from '../api/unstamped-writers.ts';
@@ -148,6 +148,22 @@ describe('the runtime in a cluster whose API server drops image volumes without 
   }, 300_000);
 
   // This cluster is the test's own, so the release may go.
+  it('an archive that cannot start after an upgrade is mended by the next one', async () => {
+    const {cluster, images} = place.release;
+    const inRelease = (...args: string[]) => cluster.kubectl(['-n', RELEASE_NAMESPACE, ...args]);
+    const missing = images.runtime.replace(/@.*/, `@sha256:${'0'.repeat(64)}`);
+    await inRelease('set', 'image', 'statefulset/carrel-archive', `archive=${missing}`);
+    const waiting = [
+      'get',
+      'pod',
+      'carrel-archive-0',
+      '-o',
+      'jsonpath={.status.containerStatuses[0].state.waiting.reason}',
+    ];
+    await until(120_000, async () => expect(await inRelease(...waiting)).toMatch(/ImagePull/));
+    await upgrade();
+  });
+
   it('an upgrade brings the CRDs to what the chart says; an uninstall keeps them, with every object of theirs', async () => {
     const {cluster} = place.release;
     const version = '/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/title';

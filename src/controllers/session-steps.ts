@@ -1,6 +1,8 @@
 import {isDeepStrictEqual} from 'node:util';
 import type {KubeObject, ObjectRef} from '../api/kube-object.ts';
 import {type SessionObject, Turn} from '../api/v1alpha1/index.ts';
+import {ArchiveError} from '../domain/archive.ts';
+import type {ArchiveWaits} from '../domain/archive-waits.ts';
 import {conditionEvents} from '../domain/condition-events.ts';
 import {TAKEN_RETRY_MS, takenMessage} from '../domain/name-taken.ts';
 import {identityOf} from '../domain/session/identity.ts';
@@ -27,6 +29,8 @@ export interface StepContext {
   input: ReconcileInput<SessionObject>;
   seen: SessionSeen;
   parts: SessionParts;
+  /** Sessions whose turns could not be ended, by UID. */
+  archiveWaits: ArchiveWaits;
 }
 
 // What no precondition guards against a Session that is read from a cache far behind: a second pod, the end of a good one, the
@@ -51,10 +55,17 @@ export async function applySteps(steps: readonly Step[], context: StepContext): 
       applied = {...applied, ...(await applyStep(step, context))};
     } catch (error) {
       if (!QUEUE.includes(step.do)) throw error;
-      return {...applied, failed: {error}};
+      return {...applied, failed: {error, archiveNews: isArchiveNews(error, context)}};
     }
   }
+  context.archiveWaits.passed(context.seen.session.metadata.uid);
   return applied;
+}
+
+/** True when the archive takes nothing, and for so long that it is more than a restart. */
+function isArchiveNews(error: unknown, {seen, archiveWaits}: StepContext): boolean {
+  const waits = error instanceof ArchiveError && error.kind === 'Unavailable';
+  return waits && archiveWaits.failed(seen.session.metadata.uid, seen.now.getTime());
 }
 
 /**

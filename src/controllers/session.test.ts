@@ -12,12 +12,15 @@ import type {Pod} from '../api/kube-pod.ts';
 import type {SessionObject} from '../api/v1alpha1/index.ts';
 import {ArchiveError} from '../domain/archive.ts';
 import {Events, Pods} from '../kube/builtin.ts';
+import {systemClock} from '../kube/clock.ts';
 import {Agents, Sessions, Turns} from '../kube/kinds.ts';
 import {ClusterAddresses} from './cluster-ip.ts';
 
 const namespace = 'team';
 let api: FakeApi;
 let run: ControllerFixture;
+/** Milliseconds that the controllers' clock is ahead. */
+let ahead = 0;
 
 beforeEach(async () => {
   api = await startFakeApi();
@@ -26,7 +29,9 @@ beforeEach(async () => {
     metadata: {name: 'scribe', namespace, generation: 1},
     spec: {...revisionData().spec, image: AGENT_IMAGE},
   });
-  run = await startControllers({connection: api.connection, namespace});
+  ahead = 0;
+  const clock = {...systemClock, now: () => systemClock.now() + ahead};
+  run = await startControllers({connection: api.connection, namespace, clock});
   await run.until('published', async () => api.get(Agents, {namespace, name: 'scribe'})?.status?.publishedRevision);
   await run.settled();
   api.requests.length = 0;
@@ -313,15 +318,17 @@ describe('faults', () => {
     run.archiveFault = new ArchiveError('Unavailable', 'archive is down');
     const pod = (await run.session('one')).status?.pod?.name ?? '';
     api.drop(Pods, {namespace, name: pod});
+    await run.until('the failure is logged', async () =>
+      run.log.lines.some((l) => l.message === 'reconcile failed') ? true : undefined,
+    );
+    expect(archiveCondition(await run.session('one'))).toBeUndefined();
+    ahead = 10_000;
     const told = await run.until('the session says so', async () => archiveCondition(await run.session('one')));
     expect(told).toMatchObject({
       status: 'True',
       reason: 'ArchiveUnavailable',
-      message: expect.stringMatching(/^archive is down; .*nothing is lost/),
+      message: expect.stringContaining('nothing is lost while the pod stays'),
     });
-    await run.until('the failure is logged', async () =>
-      run.log.lines.some((l) => l.message === 'reconcile failed') ? true : undefined,
-    );
     expect((await run.turn(first)).status?.phase).toBe('Running');
     run.archiveFault = undefined;
     const ended = await run.until('ended', async () => {
@@ -333,6 +340,24 @@ describe('faults', () => {
     await run.until('attempt 2', async () => ((await run.session('one')).status?.attempt === 2 ? true : undefined));
     await run.settled();
     expect(archiveCondition(await run.session('one'))).toBeUndefined();
+  });
+
+  it('a failed session does not say for ever that the archive was down when it failed', async () => {
+    const first = await firstTurnRuns();
+    run.archiveFault = new ArchiveError('Unavailable', 'archive is down');
+    await run.report('one', {state: 'Failed', reason: 'StartFailed', message: 'gone for good'});
+    await run.until('failed', async () => ((await run.session('one')).status?.phase === 'Failed' ? true : undefined));
+    await run.until('the failure is logged', async () =>
+      run.log.lines.some((l) => l.message === 'reconcile failed') ? true : undefined,
+    );
+    ahead = 10_000;
+    await run.until('the session says so', async () => archiveCondition(await run.session('one')));
+    run.archiveFault = undefined;
+    await run.until('ended', async () => ((await run.turn(first)).status?.phase === 'Failed' ? true : undefined));
+    await run.until('taken back', async () =>
+      archiveCondition(await run.session('one')) === undefined ? true : undefined,
+    );
+    expect((await run.session('one')).status?.conditions?.map((c) => c.type)).toContain('Failed');
   });
 
   it('while the archive is down an attempt goes on: pod and volume are recorded, only the queue waits', async () => {

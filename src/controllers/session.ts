@@ -2,6 +2,7 @@ import {done, type Outcome, soonest, wait} from '../api/outcome.ts';
 import {Session, type SessionObject, type SessionReason, Turn, type TurnObject} from '../api/v1alpha1/index.ts';
 import type {ReleasePods} from '../domain/agent/isolation.ts';
 import type {Archive} from '../domain/archive.ts';
+import {ArchiveWaits} from '../domain/archive-waits.ts';
 import {conditionEvents} from '../domain/condition-events.ts';
 import {identityOf} from '../domain/session/identity.ts';
 import {planSession, type SessionPlan} from '../domain/session/plan.ts';
@@ -36,13 +37,14 @@ export interface SessionParts {
 
 /** Runs Sessions: volume, pod, queue, sleep and end. It alone decides which turn runs. */
 export function sessionController(parts: SessionParts): ControllerDefinition {
+  const archiveWaits = new ArchiveWaits();
   return defineController({
     name: 'session',
     resource: Sessions,
     workers: 8,
     wakes: sessionChanged,
     watches: [...sessionWatches, addressWatch(parts.endpoints)],
-    reconcile: (input) => reconcileSession(input, parts).catch(doneWithNamespace),
+    reconcile: (input) => reconcileSession(input, parts, archiveWaits).catch(doneWithNamespace),
   });
 }
 
@@ -63,11 +65,15 @@ function reportEnd(
   }
 }
 
-async function reconcileSession(input: ReconcileInput<SessionObject>, parts: SessionParts): Promise<Outcome> {
+async function reconcileSession(
+  input: ReconcileInput<SessionObject>,
+  parts: SessionParts,
+  archiveWaits: ArchiveWaits,
+): Promise<Outcome> {
   const {object: session, read, write, now} = input;
   const seen = await observeSession({session, read, live: write, now}, parts);
   const plan = planSession(seen);
-  const applied = await applySteps(plan.steps, {input, seen, parts});
+  const applied = await applySteps(plan.steps, {input, seen, parts, archiveWaits});
   if (plan.steps.some((s) => s.do === 'DeleteSession')) return plan.outcome;
   const status = settle(seen, plan, applied);
   const final = plan.steps.some(isFinal);

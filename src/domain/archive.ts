@@ -1,6 +1,5 @@
 import type {Append, Appended, Page} from '../api/wire/archive.ts';
 import {Refusal} from './refusal.ts';
-import {cutBytes} from './status-size.ts';
 
 /** The archive as its callers see it: appends are exactly-once by (source, epoch, number), reads come in order. */
 export interface Archive {
@@ -47,8 +46,10 @@ export async function archived<T>(call: () => Promise<T>): Promise<T> {
   }
 }
 
-/** What a Session says while the archive takes nothing of it; shorter than a finding of a runner may be. */
-export function archiveTrouble(error: ArchiveError) {
-  const message = `${cutBytes(error.message, 300)}; transcript and ends of turns wait until the archive takes them, nothing is lost. Look at the pod of the archive in the namespace of the release`;
-  return {type: 'ArchiveUnavailable', reason: 'ArchiveUnavailable', message} as const;
-}
+/** What a Session says while the archive takes nothing of it: one text whatever the cause, for each new one would be a write. */
+export const ARCHIVE_TROUBLE = {
+  type: 'ArchiveUnavailable',
+  reason: 'ArchiveUnavailable',
+  message:
+    'the archive takes nothing: it does not answer, or its volume is full. Transcript and ends of turns wait for it, and nothing is lost while the pod stays: do not restart or cancel the session meanwhile. Look at the pod of the archive in the namespace of the release',
+} as const;

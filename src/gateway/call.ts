@@ -157,12 +157,11 @@ function contextOf(parts: CallParts, connection: Connection): Omit<ToolCall<unkn
 }
 
 function within(store: Store, {caller, namespace}: Connection, name: string): boolean {
+  if (caller.kind !== 'session') return false;
+  const own = store.session(namespace, caller.name);
   const target = store.session(namespace, name);
-  return (
-    target !== undefined &&
-    caller.kind === 'session' &&
-    isWithin(caller.uid, target, (n) => store.session(namespace, n))
-  );
+  if (own?.metadata.uid !== caller.uid || target === undefined) return false;
+  return isWithin(own, target, (n) => store.session(namespace, n));
 }
 
 function unseen(name: string, namespace: string): Refusal {

@@ -20,7 +20,7 @@ afterEach(async () => {
   await api.close();
 });
 
-function candidate(identity: string, clock: FakeClock = fakeClock()) {
+function candidate(identity: string, clock: FakeClock = fakeClock(), stopping: () => Promise<void> = async () => {}) {
   const client = createClient({connection: api.connection, fieldManager: identity, log: keptLog()});
   const terms: AbortSignal[] = [];
   let ended = 0;
@@ -32,7 +32,10 @@ function candidate(identity: string, clock: FakeClock = fakeClock()) {
     clock,
     random: () => 0,
     started: (signal) => terms.push(signal),
-    stopped: async () => void ended++,
+    stopped: async () => {
+      await stopping();
+      ended++;
+    },
   });
   running.push(leadership);
   return {leadership, clock, terms, ended: () => ended};
@@ -76,6 +79,29 @@ test('a leader that stops releases the lease, and the next one leads within its 
   expect([a.ended(), a.terms[0]?.aborted, holder()]).toEqual([1, true, '']);
   await pass([b.clock], 2_500);
   expect([b.leadership.isLeader(), holder(), api.get(Leases, ref)?.spec?.leaseTransitions]).toEqual([true, 'b', 1]);
+});
+
+test('a leader that stops in order leads until what runs has ended, but no longer than it could without renewing', async () => {
+  const {promise, resolve} = Promise.withResolvers<void>();
+  const a = candidate('a', fakeClock(), () => promise);
+  await calm();
+  const stopped = a.leadership.stop();
+  await calm();
+  expect([a.leadership.isLeader(), a.terms[0]?.aborted, holder()]).toEqual([true, false, 'a']);
+  resolve();
+  await stopped;
+  expect([a.leadership.isLeader(), a.terms[0]?.aborted, holder()]).toEqual([false, true, '']);
+});
+
+test('a leader whose work does not end steps down in time all the same', async () => {
+  const {promise, resolve} = Promise.withResolvers<void>();
+  const a = candidate('a', fakeClock(), () => promise);
+  await calm();
+  const stopped = a.leadership.stop();
+  await pass([a.clock], 15_000);
+  expect([a.leadership.isLeader(), a.terms[0]?.aborted]).toEqual([false, true]);
+  resolve();
+  await stopped;
 });
 
 test('F18 a leader that cannot renew stops before anybody else may start', async () => {

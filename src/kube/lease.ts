@@ -90,10 +90,8 @@ async function elect(election: Election): Promise<void> {
     if (held.term?.ending.signal.aborted === true) await end(election);
     await pause(clock, times.retryMs * (1 + random() / 5), wakeOn(signal, held.term));
   }
-  const wasLeader = held.term !== undefined && !held.term.ending.signal.aborted;
-  held.term?.ending.abort();
-  await end(election);
-  if (wasLeader) await release(election);
+  // What runs may still write until it has ended, or the term has.
+  if (await end(election)) await release(election);
 }
 
 // A term that ends while we sleep must be wound up at once.
@@ -120,17 +118,21 @@ function extend({parts, clock, times}: Election, term: Term, sentAt: number): vo
   });
 }
 
-async function end({parts, held}: Election): Promise<void> {
+/** True when the term lasted until everything had stopped. */
+async function end({parts, held}: Election): Promise<boolean> {
   const {term} = held;
-  if (term === undefined) return;
-  term.cancel();
+  if (term === undefined) return false;
   try {
     await parts.stopped();
   } catch (error) {
     parts.log.error({lease: parts.name, err: error}, 'stopping the leader failed');
   }
+  const lasted = !term.ending.signal.aborted;
+  term.cancel();
+  term.ending.abort();
   held.term = undefined;
   parts.log.info({lease: parts.name, identity: parts.identity}, 'not leading any more');
+  return lasted;
 }
 
 /** True: the Lease is ours from the moment the request was sent. False: it is somebody else's. Undefined: not known. */

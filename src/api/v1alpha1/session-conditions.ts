@@ -31,7 +31,7 @@ export const sessionConditions = defineConditions({
     },
     ArchiveUnavailable: {
       polarity: 'abnormal',
-      means: 'The archive takes nothing: transcript and ends of turns wait for it, and nothing is lost.',
+      means: 'The archive takes nothing: transcript and ends of turns wait for it.',
     },
     ConversationRebuilt: {
       polarity: 'abnormal',

@@ -6,7 +6,7 @@ export const MAX_DEPTH = 64;
 /** Finds a Session of the same namespace by name. */
 export type FindSession = (name: string) => SessionObject | undefined;
 
-/** The Session that started this one, if it still exists as the same object. */
+/** The Session above this one, if it still exists as the same object. */
 export function parentOf(session: SessionObject, find: FindSession): SessionObject | undefined {
   const requester = session.spec.requester;
   if (requester === undefined) return undefined;
@@ -15,10 +15,17 @@ export function parentOf(session: SessionObject, find: FindSession): SessionObje
 }
 
 /**
- * True when `target` is the session `uid` itself or descends from it. The chain goes by UID, so a recreated name gives
- * nothing, and a deleted link ends the authority.
+ * True when `target` is the session itself, or descends from it and has its owner: a person who puts a session of their own
+ * below somebody else's gives that one nothing. The chain goes by UID, so a recreated name gives nothing, and a deleted link
+ * ends the authority.
  */
-export function isWithin(uid: string, target: SessionObject, find: FindSession): boolean {
+export function isWithin(
+  {metadata: {uid}, spec: {owner}}: SessionObject,
+  target: SessionObject,
+  find: FindSession,
+): boolean {
+  if (target.metadata.uid === uid) return true;
+  if (target.spec.owner !== owner) return false;
   let at: SessionObject | undefined = target;
   for (let depth = 0; at !== undefined && depth < MAX_DEPTH; depth++) {
     if (at.metadata.uid === uid || at.spec.requester?.uid === uid) return true;

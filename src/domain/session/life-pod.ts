@@ -160,7 +160,7 @@ function starting(life: LifeSeen): Life | undefined {
     ...(condition === undefined ? {} : {conditions: [{type: condition, reason, message}]}),
     steps: [],
     changes: {heldSince},
-    outcome: wait(state.afterMs),
+    outcome: state.afterMs === undefined ? done : wait(state.afterMs),
   };
 }
 

@@ -261,6 +261,7 @@ const CASES: Record<string, Case> = {
     phase: 'Starting',
     ready: 'Unschedulable',
     steps: [],
+    outcome: {kind: 'done'},
   },
   'images are being pulled for 5 s': {
     seen: seenWithPod(unready, {pod: pulls(5, {reason: 'ContainerCreating'})}),
@@ -745,20 +746,20 @@ const CASES: Record<string, Case> = {
     status: {stoppedReason: 'Evicted'},
   },
   'the ServiceAccount was deleted and made again: tokens are void, the pod is replaced': {
-    seen: seenWithPod(works, {accountSince: ago(99), turns: [turn('first', running)]}),
+    seen: seenWithPod(works, {accountSince: ago(94), turns: [turn('first', running)]}),
     phase: 'Running',
     ready: 'ServiceAccountReplaced',
     steps: ['DeletePod'],
     status: {stoppedReason: 'ServiceAccountReplaced'},
   },
   'the ServiceAccount was made again before the runner reported: no failure of the start': {
-    seen: seenWithPod(unready, {accountSince: ago(99)}),
+    seen: seenWithPod(unready, {accountSince: ago(94)}),
     phase: 'Starting',
     ready: 'ServiceAccountReplaced',
     steps: ['DeletePod'],
   },
-  'the ServiceAccount was made within the second of its pod': {
-    seen: seenWithPod({}, {accountSince: ago(100)}),
+  'the ServiceAccount is a little younger than its pod: two clocks': {
+    seen: seenWithPod({}, {accountSince: ago(95)}),
     phase: 'Idle',
     ready: 'Idle',
     steps: [],

@@ -1,6 +1,7 @@
 import type {Condition} from '../../api/kube-object.ts';
 import {done, type Outcome} from '../../api/outcome.ts';
 import type {SessionStatus, TurnObject} from '../../api/v1alpha1/index.ts';
+import {ARCHIVE_TROUBLE} from '../archive.ts';
 import {freshConditions} from '../fresh-conditions.ts';
 import {recordedSession} from '../turn/admission.ts';
 import {saysSessionFailed} from '../turn/conditions.ts';
@@ -161,7 +162,9 @@ function statusAfter(lifeSeen: LifeSeen, life: Life, active: Queue['active']): S
 /** Word for word, but for the edit that they were looked at with: nothing follows from it, and that has to be seen too. */
 function keptConditions({seen, status}: LifeSeen): Condition[] | undefined {
   const {generation} = seen.session.metadata;
-  return status.conditions?.map((c) => (generation === undefined ? c : {...c, observedGeneration: generation}));
+  // Not the reason why it ended: it is said anew for as long as it holds.
+  const kept = status.conditions?.filter((c) => c.type !== ARCHIVE_TROUBLE.type);
+  return kept?.map((c) => (generation === undefined ? c : {...c, observedGeneration: generation}));
 }
 
 function conditions({seen, status}: LifeSeen, life: Life): Condition[] {

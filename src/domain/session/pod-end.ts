@@ -15,17 +15,21 @@ export function podEnd(pod: Pod): PodEnd | undefined {
   return byNode(pod) ?? byContainer(pod);
 }
 
+/** Times of two objects may come from the clocks of two API servers, in whole seconds. */
+const CLOCKS_MS = 5_000;
+
 /**
  * A ServiceAccount that was deleted and made again has another UID, and the pod's tokens are bound to the one before: nothing
- * that its runner says would ever be taken again. Pods are made after their account, so one that is older has void tokens.
+ * that its runner says would ever be taken again. Pods are made after their account, so one that is clearly older has void
+ * tokens; one that is hardly older finds out at its next report.
  */
 export function tokensVoid(
   {accountSince}: Pick<SessionSeen, 'accountSince'>,
   {metadata, spec}: Pod,
 ): PodEnd | undefined {
   const made = metadata.creationTimestamp;
-  if (made === undefined || accountSince === undefined || Date.parse(accountSince) <= Date.parse(made))
-    return undefined;
+  if (made === undefined || accountSince === undefined) return undefined;
+  if (Date.parse(accountSince) - Date.parse(made) <= CLOCKS_MS) return undefined;
   const message = `ServiceAccount ${spec.serviceAccountName ?? ''} was deleted and made again at ${accountSince}, so the tokens of pod ${metadata.name} are void`;
   return {reason: 'ServiceAccountReplaced', stopped: 'ServiceAccountReplaced', message};
 }

@@ -1,5 +1,5 @@
 import type {SessionStatus} from '../../api/v1alpha1/index.ts';
-import {ArchiveError, archiveTrouble} from '../archive.ts';
+import {ARCHIVE_TROUBLE} from '../archive.ts';
 import {freshConditions} from '../fresh-conditions.ts';
 import {sizedSession} from '../status-size.ts';
 import {fail} from './life.ts';
@@ -18,15 +18,13 @@ export function settle(seen: SessionSeen, plan: SessionPlan, applied: Applied): 
     ...(applied.failed === undefined ? {} : queueOf(seen.session.status ?? {})),
   };
   const status = applied.refused === undefined ? made : refusedStatus(seen, made, applied.refused);
-  return sizedSession(
-    applied.failed?.error instanceof ArchiveError ? waiting(seen, status, applied.failed.error) : status,
-  );
+  return sizedSession(applied.failed?.archiveNews === true ? waiting(seen, status) : status);
 }
 
 /** Ends of turns wait for the archive: without a word of it, a turn would seem to run for ever. */
-function waiting({session, now}: SessionSeen, status: SessionStatus, error: ArchiveError): SessionStatus {
+function waiting({session, now}: SessionSeen, status: SessionStatus): SessionStatus {
   const trouble = {
-    ...archiveTrouble(error),
+    ...ARCHIVE_TROUBLE,
     status: 'True' as const,
     observedGeneration: session.metadata.generation ?? 0,
   };

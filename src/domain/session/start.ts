@@ -32,7 +32,8 @@ export interface StartSeen {
 export type StartState =
   | {
       kind: 'Waiting';
-      afterMs: number;
+      /** Undefined: the pod itself shows what changes. */
+      afterMs: number | undefined;
       reason: SessionReason;
       message: string;
       condition?: SessionConditionType;
@@ -95,7 +96,7 @@ function unschedulable({pod}: StartSeen): StartState | undefined {
   const told = pod.status?.conditions?.find((c) => c.type === 'PodScheduled' && c.status === 'False');
   if (told === undefined) return undefined;
   const message = `no node takes the pod: ${told.message ?? told.reason ?? 'unknown'}`;
-  return {kind: 'Waiting', afterMs: 60_000, reason: 'Unschedulable', message};
+  return {kind: 'Waiting', afterMs: undefined, reason: 'Unschedulable', message};
 }
 
 const PULL_REASONS = [

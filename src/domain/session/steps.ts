@@ -30,7 +30,7 @@ export interface Applied {
   /** The API server, or a policy of it, did not take the pod or the volume. */
   refused?: Refused;
   /** A step of the queue could not be done now: the queue stays as it was, and everything is tried again. */
-  failed?: {error: unknown};
+  failed?: {error: unknown; archiveNews?: boolean};
   /** Nothing more can be done now; look again after this time. */
   againMs?: number;
 }

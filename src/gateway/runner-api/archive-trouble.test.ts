@@ -35,12 +35,13 @@ describe('an archive that takes nothing', () => {
     await clock.advance(1_000);
     expect(await post([record], 2)).toBe(503);
     expect(findings()).toEqual(['ToolsNotConnected', 'ArchiveUnavailable']);
-    expect(live()?.status?.runner?.findings?.at(-1)?.message).toMatch(
-      /^archive: 507 the volume is full; .* nothing is lost/,
-    );
+    expect(live()?.status?.runner?.findings?.at(-1)?.message).toMatch(/nothing is lost while the pod stays/);
     const told = live()?.metadata.resourceVersion;
-    await clock.advance(60_000);
-    expect(await post([record], 2)).toBe(503);
+    for (const words of ['the operation was aborted due to timeout', 'it does not answer', 'connect ECONNREFUSED']) {
+      bench.archiveError = new ArchiveError('Unavailable', words);
+      await clock.advance(5_000);
+      expect(await post([record], 2)).toBe(503);
+    }
     expect(live()?.metadata.resourceVersion).toBe(told);
     bench.archiveError = undefined;
     expect(await post([record], 2)).toBe(200);
@@ -63,9 +64,24 @@ describe('an archive that takes nothing', () => {
     bench.archiveError = new ArchiveError('Unavailable', 'away');
     await post([record], 2);
     await clock.advance(10_000);
-    bench.api.fault = ({method}) => (method === 'PATCH' ? {status: 400, body: {}} : undefined);
+    bench.api.fault = ({method}) => (method === 'PATCH' ? {status: 403, body: {}} : undefined);
     expect(await post([record], 2)).toBe(503);
     expect(bench.log.lines.map((l) => l.message)).toContain('the trouble with the archive could not be told');
+  });
+
+  it('is taken back by a batch that comes again, when it could not be taken back at once', async () => {
+    expect(await post([ready])).toBe(200);
+    bench.archiveError = new ArchiveError('Unavailable', 'away');
+    await post([record], 2);
+    await clock.advance(10_000);
+    await post([record], 2);
+    expect(findings()).toEqual(['ToolsNotConnected', 'ArchiveUnavailable']);
+    bench.archiveError = undefined;
+    bench.api.fault = ({method}) => (method === 'PATCH' ? {status: 403, body: {}} : undefined);
+    expect(await post([record], 2)).not.toBe(200);
+    bench.api.fault = () => undefined;
+    expect(await post([record], 2)).toBe(200);
+    expect(findings()).toEqual(['ToolsNotConnected']);
   });
 
   it('a refusal of what was sent is no trouble of the archive', async () => {

@@ -62,7 +62,7 @@ async function store({archive, troubles}: EventParts, bound: Bound, append: Appe
     await troubles.passed(bound);
     return acked;
   } catch (error) {
-    if (error instanceof ArchiveError && error.kind === 'Unavailable') await troubles.failed(bound, error);
+    if (error instanceof ArchiveError && error.kind === 'Unavailable') await troubles.failed(bound);
     throw error;
   }
 }

@@ -87,13 +87,18 @@ describe('whose a new session is', () => {
     expect(made(said)).toEqual(['bob', 'of-bob', 'of-bob']);
   });
 
-  test('a session that names one of its descendants as parent still acts for its own owner', async () => {
+  test('a session that names one of its descendants as parent still acts for its own owner; a child of somebody else is none', async () => {
     const {session, token} = fixture.addRunning('of-bob', 'lead', {spec: {owner: 'bob'}});
-    fixture.addSession('of-jane', {owner: 'jane', requester: {session: 'of-bob', uid: session.metadata.uid}});
+    const requester = {session: 'of-bob', uid: session.metadata.uid};
+    fixture.addSession('child', {owner: 'bob', requester});
+    fixture.addSession('of-jane', {owner: 'jane', requester});
     await fixture.settle();
-    const args = {agent_root: 'writer', parent_session_id: 'of-jane'};
-    const said = await call('start_session', args, {authorization: `Bearer ${token}`});
-    expect(made(said)).toEqual(['bob', 'of-jane', 'of-bob']);
+    const below = (parent_session_id: string) =>
+      call('start_session', {agent_root: 'writer', parent_session_id}, {authorization: `Bearer ${token}`});
+    expect(made(await below('child'))).toEqual(['bob', 'child', 'of-bob']);
+    expect(await below('of-jane')).toContain('session_not_found');
+    const seen = await call('quick_search_sessions', {}, {authorization: `Bearer ${token}`});
+    expect(seen).not.toContain('of-jane');
   });
 });
 

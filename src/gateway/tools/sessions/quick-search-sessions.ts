@@ -33,10 +33,11 @@ export default defineTool({
   }),
   output: z.object({total: z.int(), sessions: z.array(z.custom<SessionObject>().meta({type: 'object'}))}),
   needs: () => [{verb: 'list', resource: 'sessions'}],
-  async handle({input, caller, namespace, store}) {
+  async handle({input, caller, namespace, store, session}) {
     const all = store.sessions(namespace);
     const find = (name: string) => store.session(namespace, name);
-    const visible = caller.kind === 'session' ? all.filter((s) => isWithin(caller.uid, s, find)) : all;
+    const own = caller.kind === 'session' ? session(caller.name) : undefined;
+    const visible = own === undefined ? all : all.filter((s) => isWithin(own, s, find));
     const found = searchSessions(visible, input);
     return {total: found.length, sessions: found.slice(0, input.limit)};
   },

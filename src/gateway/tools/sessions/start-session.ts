@@ -113,7 +113,8 @@ async function checkReplay(call: ToolCall<Input>, found: SessionObject): Promise
   const {caller} = call;
   if (caller.kind !== 'session')
     return await call.require({verb: 'get', resource: 'sessions', name: found.metadata.name});
-  if (!isWithin(caller.uid, found, (name) => call.store.session(call.namespace, name))) throw conflict;
+  const own = call.session(caller.name);
+  if (!isWithin(own, found, (name) => call.store.session(call.namespace, name))) throw conflict;
 }
 
 async function parentFor(call: ToolCall<Input>): Promise<SessionObject | undefined> {

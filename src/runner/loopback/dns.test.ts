@@ -12,7 +12,9 @@ const QUERY = Buffer.from('123401000001000000000000' + '0161' + '026263' + '00' 
 let answerer: NameAnswerer | undefined;
 
 beforeEach(async () => {
-  answerer = await startNameAnswerer(0, keptLog());
+  answerer = undefined;
+  // The port that is free for UDP may be taken for TCP.
+  for (let tries = 0; answerer === undefined && tries < 20; tries++) answerer = await startNameAnswerer(0, keptLog());
 });
 
 afterEach(async () => {

@@ -33,7 +33,8 @@ export function archiveTroubles({client, clock, log}: TroubleParts): ArchiveTrou
   const waits = new ArchiveWaits();
   return {
     async failed(bound) {
-      if (!waits.failed(bound.pod.uid, clock.now())) return;
+      const news = waits.failed(bound.pod.uid, clock.now());
+      if (!news || troubled(bound.session.status?.runner) !== undefined) return;
       await write(client, bound, ARCHIVE_TROUBLE).catch((error: unknown) => {
         const {name, namespace} = bound.session.metadata;
         const message = error instanceof Error ? error.message : String(error);

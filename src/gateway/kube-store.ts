@@ -1,6 +1,7 @@
 import {wholeSeconds} from '../api/condition-list.ts';
 import type {KubeObject, Manifest} from '../api/kube-object.ts';
 import type {QuestionObject} from '../api/v1alpha1/index.ts';
+import {takenBack} from '../domain/question/taken-back.ts';
 import type {Clock} from '../kube/clock.ts';
 import {isApiError} from '../kube/errors.ts';
 import {Questions, Sessions, Turns} from '../kube/kinds.ts';
@@ -28,11 +29,13 @@ export function createKubeStore({client, caches, clock}: {client: Client; caches
     async patchSession({metadata: {namespace, name, uid}}, spec) {
       await refusing(() => client.patchSpecMerge(Sessions, {namespace, name}, {uid, spec}, {strict: true}));
     },
-    settledQuestion({metadata: {namespace, name, uid}}, wait) {
+    settledQuestion(asked, wait) {
+      const {namespace, name, uid, resourceVersion} = asked.metadata;
       const ref = {namespace, name};
       const probe = () => {
         const now = questions.get(ref);
-        return now?.metadata.uid === uid && isSettled(now) ? now : undefined;
+        if (now?.metadata.uid === uid) return isSettled(now) ? now : undefined;
+        return questions.hasSeen(ref, resourceVersion) ? takenBack(asked) : undefined;
       };
       return questions.waitUntil(probe, {...wait, ref});
     },

@@ -137,6 +137,20 @@ describe('the desired stream', () => {
     stream.close();
   });
 
+  it('tells that a question which waited and was deleted is taken back; one that was answered before is not', async () => {
+    await start((api) => {
+      api.put(Questions, question());
+      api.put(Questions, question({name: 'q2', spec: {requestId: 'r2'}, status: {phase: 'Expired', deliveredAt: at}}));
+    });
+    const stream = await bench.open();
+    expect((await stream.next())?.answers).toEqual([]);
+    for (const name of ['q2', 'q1']) bench.api.drop(Questions, ref(name));
+    expect((await stream.next((d) => d.answers.length > 0))?.answers).toMatchObject([
+      {question: 'q1', requestId: 'r1', outcome: 'Withdrawn'},
+    ]);
+    stream.close();
+  });
+
   it('stops a turn that was deleted', async () => {
     await start();
     const stream = await bench.open();

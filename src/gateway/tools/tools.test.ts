@@ -249,6 +249,15 @@ describe('ask_user', () => {
     expect(headers).toBeDefined();
   });
 
+  test('a question that somebody deletes is withdrawn: no answer will arrive', async () => {
+    const {headers} = await running();
+    const answered = call('ask_user', ask, headers);
+    await expect.poll(() => fixture.api.list(Questions).length).toBe(1);
+    const [question] = fixture.api.list(Questions);
+    fixture.api.drop(Questions, {namespace: question?.metadata.namespace, name: question?.metadata.name ?? ''});
+    expect(await answered).toContain('"status":"withdrawn"');
+  });
+
   test('answers pending after its wait, and the same question is the same object', async () => {
     const {headers} = await running();
     expect(await call('ask_user', ask, headers)).toContain('"status":"pending"');

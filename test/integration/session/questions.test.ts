@@ -59,6 +59,18 @@ describe('questions of an agent, with plain kubectl', () => {
     await place.untilSession('asks', (s) => s.status?.phase === 'Idle' && s.status.questions === 0);
   });
 
+  it('a question that somebody deletes is taken back, and its turn goes on without leave', async () => {
+    await place.session('deleted', {agent: 'scribe', prompt: 'permission burn it down\nask why not?\nsay done'});
+    for (const kind of ['Permission', 'Ask']) {
+      const question = await openQuestion(place, 'deleted', kind);
+      await place.kubectl(['delete', 'questions.carrel.dev', question.metadata.name]);
+    }
+    const turn = await place.untilTurn('deleted', 1);
+    expect(turn.status).toMatchObject({phase: 'Completed', response: expect.stringContaining('done')});
+    const words = (await transcript(place, 'deleted')).map((r) => r.text ?? '').join('\n');
+    expect(words).toContain('permission: cancelled');
+  });
+
   it('an elicitation is answered with the content of its form', async () => {
     const form = await openQuestion(place, 'forms', 'Elicitation');
     expect(form.spec).toMatchObject({text: 'what shall I paint?', schema: expect.stringContaining('"answer"')});

@@ -17,6 +17,8 @@ export const MANAGED_BY = 'carrel';
 export const ANNOTATION_IDEMPOTENCY = 'carrel.dev/idempotency';
 /** On a pod: the attempt it was made for. */
 export const ANNOTATION_ATTEMPT = 'carrel.dev/attempt';
+/** UID of the ServiceAccount that a pod was made with: its tokens are bound to it. */
+export const ANNOTATION_ACCOUNT = 'carrel.dev/service-account-uid';
 /**
  * On a Session that another Session started by its own token: the name of that one. `spec.requester` alone says only which
  * Session it belongs to: a person may name any that they may read.

@@ -17,23 +17,23 @@ import {askedFor, wakeOn} from './wake.ts';
 
 /**
  * Makes sure that ServiceAccount and NetworkPolicy of an Agent are there, before any of its pods: by server-side apply,
- * and only where the cache shows none or other content, so that a session costs no write here.
+ * and only where the cache shows none or other content, so that a session costs no write here. The account's UID.
  */
 export async function ensureAgentShared(
   {read, write}: {read: CachedReader; write: Client},
   agent: AgentIdentity,
   release: ReleasePods,
-): Promise<void> {
+): Promise<string> {
   const ref = {namespace: agent.namespace, name: sharedName(agent)};
-  const account = read.of(ServiceAccounts).get(ref);
-  if (account === undefined || account.automountServiceAccountToken !== false) {
-    await write.apply(ServiceAccounts, buildServiceAccount(agent), {force: true});
-  }
+  const known = read.of(ServiceAccounts).get(ref);
+  const good = known?.automountServiceAccountToken === false ? known : undefined;
+  const account = good ?? (await write.apply(ServiceAccounts, buildServiceAccount(agent), {force: true}));
   const wanted = buildNetworkPolicy(agent, release);
   const policy = read.of(NetworkPolicies).get(ref);
   if (policy === undefined || !samePolicy(wanted.spec, policy.spec)) {
     await write.apply(NetworkPolicies, wanted, {force: true});
   }
+  return account.metadata.uid;
 }
 
 /** What wakes who keeps these objects: somebody who deletes or opens the policy of running pods finds it back at once. */

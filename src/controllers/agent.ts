@@ -45,7 +45,10 @@ export function agentController({range, release}: AgentControllerSettings): Cont
       const shared =
         plan.status.publishedRevision === undefined
           ? undefined
-          : await ensureAgentShared({read, write}, identity, release).catch((error: unknown) => ({error}));
+          : await ensureAgentShared({read, write}, identity, release).then(
+              () => undefined,
+              (error: unknown) => ({error}),
+            );
       await writeStatus({write, resource: Agents, object: agent, status: plan.status});
       if (plan.event !== undefined) events.record({regarding: agent, action: 'Publish', ...plan.event});
       // Told by each Session that cannot start for want of them; what is published is published all the same.

@@ -1,5 +1,6 @@
 import type {KubeObject, ObjectRef} from '../api/kube-object.ts';
 import type {Pod} from '../api/kube-pod.ts';
+import {ANNOTATION_ACCOUNT} from '../api/meta.ts';
 import {CONTAINER} from '../api/pod.ts';
 import type {AgentObject, SessionObject} from '../api/v1alpha1/index.ts';
 import {checkedRevision, chooseRevision} from '../domain/session/revision-choice.ts';
@@ -36,7 +37,7 @@ export async function observeSession(
     strays: strays(session, read),
     volume: await volumeOf(session, read, live),
     node: await nodeOf(pod, read, live),
-    accountSince: accountSince(pod, read),
+    accountUid: await accountUid(pod, read, live),
     turns: read.of(Turns).byIndex(INDEX.session, key),
     questions: read
       .of(Questions)
@@ -123,12 +124,15 @@ async function nodeOf(pod: PodSeen, read: CachedReader, live: LiveReader): Promi
   return ready === 'Unknown' ? 'Unreachable' : 'Fine';
 }
 
-/** A cache that lags shows the account that the pod was made with: the change, once seen, wakes the Session. */
-function accountSince(pod: PodSeen, read: CachedReader): string | undefined {
+/** A cache that lags may show the account before: that another one is there is only ever said after a live look. */
+async function accountUid(pod: PodSeen, read: CachedReader, live: LiveReader): Promise<string | undefined> {
   if (pod.kind !== 'Present') return undefined;
   const {metadata, spec} = pod.pod;
   const ref = {namespace: metadata.namespace, name: spec.serviceAccountName ?? ''};
-  return read.of(ServiceAccounts).get(ref)?.metadata.creationTimestamp;
+  const uid = read.of(ServiceAccounts).get(ref)?.metadata.uid;
+  const madeWith = metadata.annotations?.[ANNOTATION_ACCOUNT];
+  if (madeWith === undefined || uid === undefined || uid === madeWith) return uid;
+  return (await live.find(ServiceAccounts, ref))?.metadata.uid;
 }
 
 async function revision(

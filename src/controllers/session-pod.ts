@@ -19,15 +19,16 @@ const AGAIN_MS = 1_000;
 export async function createPod(pod: PodInput, context: StepContext): Promise<Applied> {
   const {input, parts} = context;
   const {revision, session} = pod;
+  let accountUid: string;
   try {
-    await ensureAgentShared(input, {...revision.agent, namespace: session.namespace}, parts.release);
+    accountUid = await ensureAgentShared(input, {...revision.agent, namespace: session.namespace}, parts.release);
   } catch (error) {
     // Without them the pod would be open: it is not made.
     const refused = refusal(error, 'the ServiceAccount or the NetworkPolicy of its pod');
     if (refused === undefined) throw error;
     return {refused};
   }
-  const wanted = buildPod(pod);
+  const wanted = buildPod({...pod, accountUid});
   const answer = await post(wanted, context);
   if ('made' in answer) return judgeMade(wanted, answer.made, context);
   if ('found' in answer) return judgeFound(wanted, answer.found, context);

@@ -1,7 +1,7 @@
 import {isDeepStrictEqual} from 'node:util';
 import type {KubeObject, ObjectRef} from '../api/kube-object.ts';
 import {type SessionObject, Turn} from '../api/v1alpha1/index.ts';
-import {ArchiveError} from '../domain/archive.ts';
+import {ARCHIVE_TROUBLE, ArchiveError} from '../domain/archive.ts';
 import type {ArchiveWaits} from '../domain/archive-waits.ts';
 import {conditionEvents} from '../domain/condition-events.ts';
 import {TAKEN_RETRY_MS, takenMessage} from '../domain/name-taken.ts';
@@ -64,8 +64,10 @@ export async function applySteps(steps: readonly Step[], context: StepContext): 
 
 /** True when the archive takes nothing, and for so long that it is more than a restart. */
 function isArchiveNews(error: unknown, {seen, archiveWaits}: StepContext): boolean {
-  const waits = error instanceof ArchiveError && error.kind === 'Unavailable';
-  return waits && archiveWaits.failed(seen.session.metadata.uid, seen.now.getTime());
+  if (!(error instanceof ArchiveError) || error.kind !== 'Unavailable') return false;
+  const news = archiveWaits.failed(seen.session.metadata.uid, seen.now.getTime());
+  // Told already, by the leader before or for the pod before: one outage is told once.
+  return news || seen.session.status?.conditions?.some((c) => c.type === ARCHIVE_TROUBLE.type) === true;
 }
 
 /**

@@ -17,6 +17,7 @@ import type {SessionSeen} from '../../src/domain/session/seen.ts';
 
 export const NOW = new Date('2026-11-29T12:00:00Z');
 export const SESSION_UID = '5e551011-0000-4000-8000-000000000001';
+export const ACCOUNT_UID = 'acc00001-0000-4000-8000-000000000001';
 export const POD_UID = '90d00001-0000-4000-8000-000000000001';
 const DIGEST = 'a'.repeat(64);
 
@@ -105,6 +106,7 @@ export function pod(
     runtimeImage: `registry.example/carrel@sha256:${DIGEST}`,
     delivery: 'ImageVolume',
     addresses: {gateway: '10.0.0.1', egress: '10.0.0.2'},
+    accountUid: ACCOUNT_UID,
     ...more.input,
   });
   return {
@@ -149,7 +151,7 @@ export function seen(over: Partial<SessionSeen> = {}): SessionSeen {
     strays: [],
     volume: 'None',
     node: 'Fine',
-    accountSince: ago(500),
+    accountUid: ACCOUNT_UID,
     turns: [],
     questions: [],
     podWarnings: [],

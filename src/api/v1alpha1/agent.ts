@@ -4,6 +4,9 @@ import {exactlyOne} from '../rules.ts';
 import * as s from '../schema.ts';
 import {agentConditions} from './agent-conditions.ts';
 
+/** Most turns of one Session that may wait. */
+export const MAX_QUEUED = 32;
+
 const env = s.k8s(
   z.object({
     name: z
@@ -200,10 +203,10 @@ export const Agent = defineResource({
         .object({
           start: s.duration('From images present to an agent that answers.').default('60s'),
           turn: s.duration('Longest turn; then it is interrupted.').default('1h'),
-          queued: s.integer(1, 32, 'Turns of one Session that may wait.').default(32),
+          queued: s.integer(1, MAX_QUEUED, 'Turns of one Session that may wait.').default(MAX_QUEUED),
         })
         .describe('Limits of each session.')
-        .default({start: '60s', turn: '1h', queued: 32}),
+        .default({start: '60s', turn: '1h', queued: MAX_QUEUED}),
       idle: z
         .object({
           sleepAfter: s.duration('Idle this long, a session sleeps: its pod goes, its volume stays.').default('10m'),

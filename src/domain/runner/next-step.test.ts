@@ -45,6 +45,12 @@ describe('what a runner does next', () => {
     ['Stop while a turn runs', {turn, desired: 'Stop'}, busy, {do: 'nothing'}],
     ['Stop with a turn that has not begun', {turn, desired: 'Stop'}, idle, {do: 'take', turn}],
     ['Stop when idle', {desired: 'Stop'}, idle, {do: 'leave'}],
+    [
+      'Stop while the end of the turn is not stored yet',
+      {turn, desired: 'Stop'},
+      {...idle, taken: new Set(['A'])},
+      {do: 'nothing'},
+    ],
   ])('%s', (_name, change, doing, step) => {
     expect(nextStep({...desired, ...change}, doing, 10_000)).toEqual(step);
   });

@@ -42,5 +42,6 @@ export function nextStep(desired: Desired, doing: Doing, now: number): NextStep 
     if (doing.failed) return {do: 'refuse', turn, why: 'failed'};
     return {do: 'nothing'};
   }
-  return desired.desired === 'Stop' ? {do: 'leave'} : {do: 'nothing'};
+  // A turn that stands there although it has ended here is not stored yet: whoever left now would take its end along.
+  return desired.desired === 'Stop' && turn === undefined ? {do: 'leave'} : {do: 'nothing'};
 }

@@ -1,4 +1,4 @@
-import type {SessionReason} from '../../api/v1alpha1/index.ts';
+import type {SessionObject, SessionReason} from '../../api/v1alpha1/index.ts';
 import type {Failure} from './life.ts';
 
 /** What to mend, for reasons whose messages name the cause only. */
@@ -19,4 +19,10 @@ const MEND: Partial<Record<SessionReason, string>> = {
 export function withAdvice(failure: Failure): Failure {
   const mend = MEND[failure.reason] ?? 'mend the cause';
   return {...failure, message: `${failure.message}. Next: ${mend}, then raise spec.restart`};
+}
+
+/** What a person types to leave a failure: each message of one ends with it. */
+export function restartCommand({metadata: {name, namespace}, spec, status}: SessionObject): string {
+  const patch = JSON.stringify({spec: {restart: Math.max(spec.restart, status?.restart ?? 0) + 1}});
+  return `kubectl patch sessions.carrel.dev ${name} -n ${namespace} --type=merge -p '${patch}'`;
 }

@@ -84,7 +84,7 @@ function ended(life: LifeSeen): Life | undefined {
   const pod = podOf(life);
   if (pod === undefined) return undefined;
   const report = reported(status, pod.metadata.uid);
-  const end = podEnd(pod) ?? silentFor(life, report) ?? tokensVoid(seen, pod);
+  const end = tokensVoid(seen, pod) ?? podEnd(pod) ?? silentFor(life, report);
   if (end === undefined) return undefined;
   const told = report === undefined ? undefined : reportFailure(report);
   if (told !== undefined) return fail(life, withAdvice(told));

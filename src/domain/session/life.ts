@@ -2,6 +2,7 @@ import {wholeSeconds} from '../../api/condition-list.ts';
 import {done, type Outcome, wait} from '../../api/outcome.ts';
 import type {SessionConditionType, SessionReason, SessionStatus, StoppedReason} from '../../api/v1alpha1/index.ts';
 import {seconds} from '../duration.ts';
+import {restartCommand} from './advice.ts';
 import type {Queue} from './queue.ts';
 import type {SessionSeen} from './seen.ts';
 import type {Note, Step} from './steps.ts';
@@ -66,8 +67,9 @@ const NAMED = [
 ] as const satisfies readonly SessionConditionType[];
 
 /** The Session fails: the pod goes, volume and queue stay, `restart` leads out. */
-export function fail(life: LifeSeen, {reason, stopped, message}: Failure): Life {
+export function fail(life: LifeSeen, {reason, stopped, message: cause}: Failure): Life {
   const {seen, status} = life;
+  const message = `${cause}: ${restartCommand(seen.session)}`;
   return {
     phase: 'Failed',
     ready: {status: 'False', reason, message},
@@ -83,7 +85,7 @@ export function fail(life: LifeSeen, {reason, stopped, message}: Failure): Life 
       finishedAt: wholeSeconds(seen.now),
       idleSince: undefined,
       heldSince: undefined,
-      timeline: withStep(status.timeline, 'Failed', seen.now, `${reason}: ${message}`),
+      timeline: withStep(status.timeline, 'Failed', seen.now, `${reason}: ${cause}`),
     },
     outcome: wait(ttlLeft(life, seen.now)),
   };

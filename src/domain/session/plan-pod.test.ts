@@ -262,26 +262,53 @@ const CASES: Record<string, Case> = {
     status: {stoppedReason: 'Evicted'},
   },
   'the ServiceAccount was deleted and made again: tokens are void, the pod is replaced': {
-    seen: seenWithPod(works, {accountSince: ago(94), turns: [turn('first', running)]}),
+    seen: seenWithPod(works, {accountUid: 'another', turns: [turn('first', running)]}),
     phase: 'Running',
     ready: 'ServiceAccountReplaced',
     steps: ['DeletePod'],
     status: {stoppedReason: 'ServiceAccountReplaced'},
   },
   'the ServiceAccount was made again before the runner reported: no failure of the start': {
-    seen: seenWithPod(unready, {accountSince: ago(94)}),
+    seen: seenWithPod(unready, {accountUid: 'another'}),
     phase: 'Starting',
     ready: 'ServiceAccountReplaced',
     steps: ['DeletePod'],
   },
-  'the ServiceAccount is a little younger than its pod: two clocks': {
-    seen: seenWithPod({}, {accountSince: ago(95)}),
+  'the ServiceAccount was made again and the pod ended by that: no failure of the agent': {
+    seen: seenWithPod(unready, {accountUid: 'another', pod: agentEnded(0)}),
+    phase: 'Starting',
+    ready: 'ServiceAccountReplaced',
+    steps: ['DeletePod'],
+  },
+  'a pod of an earlier release does not say which ServiceAccount it was made with': {
+    seen: seenWithPod(
+      {},
+      {accountUid: 'another', pod: {kind: 'Present', pod: pod({phase: 'Running'}, {input: {accountUid: undefined}})}},
+    ),
     phase: 'Idle',
     ready: 'Idle',
     steps: [],
   },
+  'the findings of a pod that is gone are its own': {
+    seen: seenWithPod(
+      {
+        phase: 'Sleeping',
+        runner: {
+          podUID: POD_UID,
+          epoch: 1,
+          state: 'Ready',
+          findings: [{type: 'ArchiveUnavailable', reason: 'ArchiveUnavailable', message: 'x'}],
+        },
+      },
+      {pod: gone},
+      {desired: 'Sleeping'},
+    ),
+    phase: 'Sleeping',
+    ready: 'Sleeping',
+    conditions: ['Ready'],
+  },
   'the ServiceAccount is missing for a moment: it is made again, and then its pods go': {
-    seen: seenWithPod({}, {accountSince: undefined}),
+    seen: seenWithPod({}, {accountUid: undefined}),
     phase: 'Idle',
     ready: 'Idle',
     steps: [],

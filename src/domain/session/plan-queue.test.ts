@@ -24,6 +24,8 @@ import {
 import type {SessionStatus} from '../../api/v1alpha1/index.ts';
 import {planSession} from './plan.ts';
 
+const RESTART = `kubectl patch sessions.carrel.dev one -n team --type=merge -p '{"spec":{"restart":1}}'`;
+
 describe('the queue of a session', () => {
   it('hands the next turn over only when the runner is ready, with the pod that may finish it', () => {
     const waiting = seenWithPod({admitted: [entry('first', 1)], lastSequence: 1}, {turns: [turn('first', queued(1))]});
@@ -201,7 +203,7 @@ describe('the queue of a session', () => {
     ['in the image itself', seeding('InitContainer', {terminated: {exitCode: 4}})],
   ])('names the workspace image that has no folder to seed from, and what to do: %s', (_how, seeing) => {
     expect(planSession(seeing).status.conditions?.find((c) => c.type === 'Failed')?.message).toBe(
-      `workspace.image of the Agent, registry.example/files@sha256:${'f'.repeat(64)}, has no folder /workspace to seed from: build it with the files in that folder, or take it out of the Agent. Next: mend the cause, then raise spec.restart`,
+      `workspace.image of the Agent, registry.example/files@sha256:${'f'.repeat(64)}, has no folder /workspace to seed from: build it with the files in that folder, or take it out of the Agent. Next: mend the cause, then raise spec.restart: ${RESTART}`,
     );
   });
 
@@ -209,7 +211,7 @@ describe('the queue of a session', () => {
     const told = report('Failed', {reason: 'CommandNotFound', message: 'no /bin/agent'});
     const plan = planSession(seenWithPod({...unready, ...told}));
     expect(plan.status.conditions?.find((c) => c.type === 'Failed')?.message).toBe(
-      'no /bin/agent. Next: correct spec.command of the Agent, then raise spec.restart',
+      `no /bin/agent. Next: correct spec.command of the Agent, then raise spec.restart: ${RESTART}`,
     );
   });
 

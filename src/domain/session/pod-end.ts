@@ -1,4 +1,5 @@
 import type {ContainerStatus, Pod} from '../../api/kube-pod.ts';
+import {ANNOTATION_ACCOUNT} from '../../api/meta.ts';
 import {CONTAINER, PATH, SEED_EXIT, VOLUME} from '../../api/pod.ts';
 import type {SessionReason, StoppedReason} from '../../api/v1alpha1/index.ts';
 import type {SessionSeen} from './seen.ts';
@@ -15,22 +16,14 @@ export function podEnd(pod: Pod): PodEnd | undefined {
   return byNode(pod) ?? byContainer(pod);
 }
 
-/** Times of two objects may come from the clocks of two API servers, in whole seconds. */
-const CLOCKS_MS = 5_000;
-
 /**
  * A ServiceAccount that was deleted and made again has another UID, and the pod's tokens are bound to the one before: nothing
- * that its runner says would ever be taken again. Pods are made after their account, so one that is clearly older has void
- * tokens; one that is hardly older finds out at its next report.
+ * that its runner says would ever be taken again. While there is none, nothing is known yet.
  */
-export function tokensVoid(
-  {accountSince}: Pick<SessionSeen, 'accountSince'>,
-  {metadata, spec}: Pod,
-): PodEnd | undefined {
-  const made = metadata.creationTimestamp;
-  if (made === undefined || accountSince === undefined) return undefined;
-  if (Date.parse(accountSince) - Date.parse(made) <= CLOCKS_MS) return undefined;
-  const message = `ServiceAccount ${spec.serviceAccountName ?? ''} was deleted and made again at ${accountSince}, so the tokens of pod ${metadata.name} are void`;
+export function tokensVoid({accountUid}: Pick<SessionSeen, 'accountUid'>, {metadata, spec}: Pod): PodEnd | undefined {
+  const madeWith = metadata.annotations?.[ANNOTATION_ACCOUNT];
+  if (madeWith === undefined || accountUid === undefined || accountUid === madeWith) return undefined;
+  const message = `ServiceAccount ${spec.serviceAccountName ?? ''} was deleted and made again, so the tokens of pod ${metadata.name} are void`;
   return {reason: 'ServiceAccountReplaced', stopped: 'ServiceAccountReplaced', message};
 }
 

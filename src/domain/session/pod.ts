@@ -1,6 +1,13 @@
 import type {Manifest} from '../../api/kube-object.ts';
 import type {Container, EnvVar, Pod, PodSpec, SecurityContext} from '../../api/kube-pod.ts';
-import {ANNOTATION_ATTEMPT, LABEL_AGENT, LABEL_AGENT_UID, POD_PREFIX, uid8} from '../../api/meta.ts';
+import {
+  ANNOTATION_ACCOUNT,
+  ANNOTATION_ATTEMPT,
+  LABEL_AGENT,
+  LABEL_AGENT_UID,
+  POD_PREFIX,
+  uid8,
+} from '../../api/meta.ts';
 import {
   BLANKED_ENV,
   CONTAINER,
@@ -39,6 +46,8 @@ export interface PodInput {
   delivery: RuntimeDelivery;
   /** Cluster addresses, never names: the pod has no DNS. */
   addresses: {gateway: string; egress: string};
+  /** UID of the ServiceAccount that is there when the pod is made. */
+  accountUid?: string | undefined;
 }
 
 /** Name of the pod of an attempt: one attempt can only ever have one pod. */
@@ -54,7 +63,10 @@ export function buildPod(input: PodInput): Manifest<Pod> {
       name: podName(session, input.attempt),
       namespace: session.namespace,
       labels: {...sessionLabels(session), [LABEL_AGENT]: revision.agent.name, [LABEL_AGENT_UID]: revision.agent.uid},
-      annotations: {[ANNOTATION_ATTEMPT]: String(input.attempt)},
+      annotations: {
+        [ANNOTATION_ATTEMPT]: String(input.attempt),
+        ...(input.accountUid === undefined ? {} : {[ANNOTATION_ACCOUNT]: input.accountUid}),
+      },
       ownerReferences: [ownedBySession(session)],
     },
     spec: podSpec(input),

@@ -36,8 +36,8 @@ export interface SessionSeen {
   /** `Lost`: recorded in the status and not in the API any more, confirmed live. */
   volume: 'None' | 'Present' | 'Lost';
   node: NodeSeen;
-  /** When the ServiceAccount of the present pod was made, RFC 3339; undefined while there is none. */
-  accountSince: string | undefined;
+  /** UID of the ServiceAccount that the present pod's tokens should belong to; undefined while there is none. */
+  accountUid: string | undefined;
   /** Turns that name this Session, of whatever UID. */
   turns: readonly TurnObject[];
   questions: readonly QuestionObject[];

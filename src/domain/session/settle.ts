@@ -55,6 +55,7 @@ function refusedStatus(seen: SessionSeen, made: SessionStatus, refused: Refused)
     const failed = fail({seen, queue: planQueue(seen), status}, refused);
     const states = (['Failed', 'Ready', 'Stalled'] as const).map((type) => ({
       ...base,
+      message: failed.ready.message,
       type,
       status: type === 'Ready' ? ('False' as const) : ('True' as const),
     }));

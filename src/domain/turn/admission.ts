@@ -1,3 +1,4 @@
+import {MAX_QUEUED} from '../../api/v1alpha1/agent.ts';
 import type {TurnObject} from '../../api/v1alpha1/index.ts';
 import {compareVersions} from '../../api/version.ts';
 import type {TurnCode} from './codes.ts';
@@ -133,7 +134,8 @@ function arrivalRefusal(turn: TurnObject, seen: AdmissionSeen, waiting: number):
     return {turn, code: 'input_too_large', message};
   }
   if (waiting >= seen.limit) {
-    const message = `${waiting} turns wait already; limits.queued of the Agent allows ${seen.limit}. Wait, withdraw one, or raise the limit`;
+    const more = seen.limit < MAX_QUEUED ? ', or raise the limit' : '';
+    const message = `${waiting} turns wait already; limits.queued of the Agent allows ${seen.limit}. Wait, or withdraw one${more}`;
     return {turn, code: 'queue_full', message};
   }
   return undefined;

@@ -163,7 +163,6 @@ describe('rights', () => {
     ['controller', 'create', 'sessions'],
     ['controller', 'patch', 'pods'],
     ['controller', 'get', 'questions'],
-    ['controller', 'get', 'serviceaccounts'],
     ['controller', 'get', 'networkpolicies'],
     ['controller', 'get', 'services'],
     ['egress', 'patch', 'sessions'],

@@ -154,7 +154,9 @@ describe('an agent that cannot start is told with cause and next step, and not s
     const session = await place.untilSession(name, (s) => s.status?.phase === 'Failed');
     const message = session.status?.conditions?.find((c) => c.type === 'Failed')?.message ?? '';
     expect(message).toMatch(says);
-    expect(message).toMatch(/Next: .*, then raise spec.restart$/);
+    expect(message).toMatch(
+      /Next: .*, then raise spec.restart: kubectl patch sessions.carrel.dev .* '."spec":."restart":1..'$/,
+    );
     for (const type of ['Failed', 'Stalled', 'Ready']) {
       const status = type === 'Ready' ? 'False' : 'True';
       expect(session.status?.conditions).toContainEqual(expect.objectContaining({type, status, reason, message}));

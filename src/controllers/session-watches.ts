@@ -56,7 +56,7 @@ export const sessionWatches: readonly AnyWatch[] = [
 ];
 
 /**
- * Gateway or relay have another address: idle pods were told the one before, and a start may have waited for it. A Service that is
+ * Gateway or relay have another address: pods were told the one before, and a start may have waited for it. A Service that is
  * made anew is gone for a moment, which changes nothing yet.
  */
 export function addressWatch(endpoints: Endpoints): AnyWatch {
@@ -77,7 +77,7 @@ export function addressWatch(endpoints: Endpoints): AnyWatch {
 }
 
 function needsAddress({status}: SessionObject): boolean {
-  return status?.pod === undefined ? status?.phase === 'Starting' : status.phase === 'Idle';
+  return status?.pod !== undefined || status?.phase === 'Starting';
 }
 
 function keyOf(object: {metadata: {namespace?: string | undefined}}, name: string): Key {

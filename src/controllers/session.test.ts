@@ -252,15 +252,17 @@ describe('the addresses that pods are told', () => {
     },
   );
 
-  it('when they move while a turn runs, its pod stays; another Service of the namespace wakes nobody', async () => {
+  it('when they move while a turn runs, its pod stays and says so; another Service of the namespace wakes nobody', async () => {
     await firstTurnRuns();
     await run.settled();
     reconciles();
-    await move('carrel-gateway', '10.0.0.9');
     api.put(ClusterAddresses, {metadata: service('other'), spec: {clusterIP: '10.0.0.3'}});
     await run.settled();
     expect(reconciles()).toBe(0);
-    expect((await run.session('one')).status).toMatchObject({phase: 'Running', attempt: 1});
+    await move('carrel-gateway', '10.0.0.9');
+    const {status} = await run.session('one');
+    expect(status).toMatchObject({phase: 'Running', attempt: 1});
+    expect(status?.conditions?.map((c) => c.type)).toContain('AddressMoved');
   });
 
   it('a session that starts before there are any waits, and goes on when the last one comes', async () => {

@@ -29,6 +29,10 @@ export const sessionConditions = defineConditions({
       polarity: 'abnormal',
       means: 'Seeding began and did not end; the workspace is not seeded again.',
     },
+    AddressMoved: {
+      polarity: 'abnormal',
+      means: 'The gateway or the relay has another address than the pod was told.',
+    },
     ArchiveUnavailable: {
       polarity: 'abnormal',
       means: 'The archive takes nothing: transcript and ends of turns wait for it.',
@@ -142,6 +146,11 @@ export const sessionConditions = defineConditions({
     },
     ConversationRebuilt: {
       means: 'The agent could not resume; it was told the end of the transcript.',
+      event: 'Warning',
+    },
+    AddressMoved: {
+      means:
+        'The Service of the gateway or of the relay was made anew: the pod is replaced as soon as no turn runs; raise spec.restart if one does not end.',
       event: 'Warning',
     },
     ArchiveUnavailable: {

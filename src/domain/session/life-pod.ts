@@ -3,7 +3,8 @@ import type {Pod} from '../../api/kube-pod.ts';
 import {done, wait} from '../../api/outcome.ts';
 import type {RunnerStatus, SessionStatus, StoppedReason} from '../../api/v1alpha1/index.ts';
 import {seconds} from '../duration.ts';
-import {withAdvice} from './advice.ts';
+import {moved} from './address.ts';
+import {restartCommand, withAdvice} from './advice.ts';
 import {atFirst, deletePod, fail, type Life, type LifeRule, type LifeSeen, left} from './life.ts';
 import {laterChanges} from './pod-changes.ts';
 import {type PodEnd, podEnd, tokensVoid} from './pod-end.ts';
@@ -12,7 +13,7 @@ import {startState} from './start.ts';
 import {happenedSince, type LifeStep, stepsWithin, withStep} from './timeline.ts';
 
 /** How a Session with a pod stands. */
-export const WITH_POD: readonly LifeRule[] = [mutated, unreachable, going, ended, refused, starting, up];
+export const WITH_POD: readonly LifeRule[] = [mutated, unreachable, going, ended, refused, deaf, starting, up];
 
 function podOf({seen}: LifeSeen): Pod | undefined {
   return seen.pod.kind === 'Present' ? seen.pod.pod : undefined;
@@ -128,6 +129,20 @@ function refused(life: LifeSeen): Life | undefined {
   return told === undefined ? undefined : fail(life, withAdvice(told));
 }
 
+/** The pod was told an address that is none any more: it hears of no turn, and before one is given to it another pod follows. */
+function deaf(life: LifeSeen): Life | undefined {
+  const {seen, queue, status} = life;
+  if (queue.active !== undefined || !moved(seen)) return undefined;
+  const message = 'the gateway or the relay has another address than the pod was told; a new attempt follows';
+  return {
+    phase: status.phase ?? 'Starting',
+    ready: {status: 'False', reason: 'AddressMoved', message},
+    steps: deletePod(seen),
+    changes: {timeline: once(life, 'Restarted', `AddressMoved: ${message}`)},
+    outcome: done,
+  };
+}
+
 function starting(life: LifeSeen): Life | undefined {
   const {seen, status} = life;
   const pod = podOf(life);
@@ -185,7 +200,7 @@ function up(life: LifeSeen): Life | undefined {
       restarting === undefined
         ? {status: 'True', reason: phase, message: MESSAGES[phase]}
         : {status: 'False', reason: restarting.reason, message: restarting.message},
-    conditions: restarting === undefined ? [] : [restarting],
+    conditions: [...(restarting === undefined ? [] : [restarting]), ...addressMoved(life)],
     steps: [],
     changes: {idleSince, startingSince: undefined, heldSince: undefined, stoppedReason: undefined, seeded},
     ...(steady ? {podUid: pod.metadata.uid} : {}),
@@ -195,6 +210,13 @@ function up(life: LifeSeen): Life | undefined {
       silentLeft(life, report),
     ),
   };
+}
+
+/** A turn that runs may still end over a connection that was made before; if it does not, nobody else knows why. */
+function addressMoved({seen}: LifeSeen) {
+  if (!moved(seen)) return [];
+  const message = `the gateway or the relay has another address than the pod was told: the turn ends only over a connection from before. If it does not: ${restartCommand(seen.session)}`;
+  return [{type: 'AddressMoved', reason: 'AddressMoved', message} as const];
 }
 
 const MESSAGES = {

@@ -1,4 +1,5 @@
 import {wholeSeconds} from '../../api/condition-list.ts';
+import {moved} from './address.ts';
 import {atFirst, deletePod, fail, type Life, type LifeRule, type LifeSeen, left, podLeft} from './life.ts';
 import {withStep} from './timeline.ts';
 
@@ -22,7 +23,13 @@ function sleeping(life: LifeSeen): Life | undefined {
   const due = status.phase === 'Idle' ? left(status.idleSince, idle?.sleepAfter, seen.now) : undefined;
   const desired = seen.session.spec.desired === 'Sleeping';
   const restart = seen.session.spec.restart > (status.restart ?? 0);
-  if (!desired && (!asleep || restart) && !(due !== undefined && due <= 0) && !moved(life)) return undefined;
+  if (
+    !desired &&
+    (!asleep || restart) &&
+    !(due !== undefined && due <= 0) &&
+    !(status.phase !== 'Starting' && moved(seen))
+  )
+    return undefined;
   const idleSince = status.idleSince ?? wholeSeconds(seen.now);
   return {
     phase: 'Sleeping',
@@ -43,15 +50,4 @@ function sleeping(life: LifeSeen): Life | undefined {
     },
     outcome: atFirst(left(idleSince, idle?.closeAfter, seen.now)),
   };
-}
-
-/** The gateway or the relay has another address than the pod was told: an idle pod goes, the next one is told the new one. */
-function moved({seen, status}: LifeSeen): boolean {
-  if (status.phase !== 'Idle' || seen.pod.kind !== 'Present' || seen.addresses === undefined) return false;
-  const told = JSON.stringify(seen.pod.pod.spec.initContainers?.flatMap((c) => c.env ?? []) ?? []);
-  return !told.includes(`//${host(seen.addresses.gateway)}:`) || !told.includes(`"${host(seen.addresses.egress)}:`);
-}
-
-function host(address: string): string {
-  return address.includes(':') ? `[${address}]` : address;
 }

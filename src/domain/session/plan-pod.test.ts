@@ -88,6 +88,37 @@ const CASES: Record<string, Case> = {
     steps: ['DeletePod'],
     status: {stoppedReason: 'Idle'},
   },
+  'the gateway moved to another address while a turn runs': {
+    seen: seenWithPod(works, {
+      addresses: {gateway: '10.9.9.9', egress: '10.0.0.2'},
+      turns: [turn('first', running)],
+    }),
+    phase: 'Running',
+    ready: 'Running',
+    steps: [],
+    conditions: ['AddressMoved', 'Ready'],
+  },
+  'the gateway moved, the turn has ended and nothing waits: the pod goes, the next turn gets another': {
+    seen: seenWithPod({phase: 'Running', idleSince: undefined}, {addresses: {gateway: '10.9.9.9', egress: '10.0.0.2'}}),
+    phase: 'Sleeping',
+    ready: 'Sleeping',
+    steps: ['DeletePod'],
+  },
+  'the gateway moved and a turn waits: it is not given to a pod that cannot hear': {
+    seen: seenWithPod(
+      {admitted: [entry('first', 1)], lastSequence: 1},
+      {addresses: {gateway: '10.9.9.9', egress: '10.0.0.2'}, turns: [turn('first', queued(1))]},
+    ),
+    phase: 'Idle',
+    ready: 'AddressMoved',
+    steps: ['DeletePod'],
+  },
+  'the relay moved while the pod starts: a new attempt, no failure': {
+    seen: seenWithPod(unready, {addresses: {gateway: '10.0.0.1', egress: '10.9.9.9'}}),
+    phase: 'Starting',
+    ready: 'AddressMoved',
+    steps: ['DeletePod'],
+  },
   'the gateway moved to another address while idle': {
     seen: seenWithPod({}, {addresses: {gateway: '10.0.0.9', egress: '10.0.0.2'}}),
     phase: 'Sleeping',

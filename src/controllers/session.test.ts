@@ -260,9 +260,11 @@ describe('the addresses that pods are told', () => {
     await run.settled();
     expect(reconciles()).toBe(0);
     await move('carrel-gateway', '10.0.0.9');
-    const {status} = await run.session('one');
-    expect(status).toMatchObject({phase: 'Running', attempt: 1});
-    expect(status?.conditions?.map((c) => c.type)).toContain('AddressMoved');
+    const told = await run.until('told', async () => {
+      const {status} = await run.session('one');
+      return status?.conditions?.some((c) => c.type === 'AddressMoved') === true ? status : undefined;
+    });
+    expect(told).toMatchObject({phase: 'Running', attempt: 1});
   });
 
   it('a session that starts before there are any waits, and goes on when the last one comes', async () => {

@@ -42,6 +42,12 @@ export class RunnerGateway {
     for (const stream of this.streams) stream.write(`${JSON.stringify(this.document)}\n`);
   }
 
+  private drop(): void {
+    const {turn: _over, ...document} = this.document;
+    this.document = document;
+    this.want({});
+  }
+
   /** Orders a turn; `sequence` also names it. */
   turn(sequence: number, text: string): void {
     this.want({turn: {name: `turn-${sequence}`, uid: `uid-${sequence}`, sequence, input: [{text}], preface: []}});
@@ -90,6 +96,8 @@ export class RunnerGateway {
     batch.events.forEach((event, index) => {
       const n = batch.from + index;
       if (n > before) this.events.push({epoch: batch.epoch, n, event});
+      // A turn that has ended, and whose end is stored, is named no more.
+      if (event.type === 'turnFinished' && this.document.turn?.uid === event.turnUid) this.drop();
     });
     this.acked.set(batch.epoch, Math.max(before, batch.from + batch.events.length - 1));
     response.end(JSON.stringify({acked: this.acked.get(batch.epoch)}));

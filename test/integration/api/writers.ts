@@ -184,7 +184,7 @@ export const WRITES: readonly Write[] = [
     who: 'alice',
     kind: 'Session',
     spec: {requester: {session: 'first', uid: 'u'}},
-    says: 'spec.requester is the lineage of a session that another session started; it is set by the platform only',
+    says: 'spec.requester says below which session this one belongs; it is set by the platform only',
   },
   {
     state: 'a person forges the mark of an idempotent create',

@@ -172,7 +172,7 @@ function conditions({seen, status}: LifeSeen, life: Life): Condition[] {
   const {ready} = life;
   const settled = ready.status === 'True' || life.stalled === true;
   const abnormal = (type: string) => ({...ready, type, status: 'True' as const, observedGeneration});
-  const uid = seen.pod.kind === 'Present' ? podUid(seen) : undefined;
+  const uid = podUid(seen);
   const findings = uid === undefined || life.phase === 'Failed' ? [] : findingConditions(reported(status, uid));
   const extra = [...findings, ...(life.conditions ?? [])].map((c) => ({
     ...c,

@@ -1,11 +1,10 @@
+import {MAX_QUEUED} from '../../api/v1alpha1/agent.ts';
 import type {QuestionObject, TurnObject} from '../../api/v1alpha1/index.ts';
 import {type Admission, type Admitted, admit} from '../turn/admission.ts';
 import {inOrder} from '../turn/order.ts';
 import {isTerminal, type TurnEnd} from '../turn/status.ts';
 import {wantsInitialTurn} from './initial-turn.ts';
 import {podUid, type SessionSeen} from './seen.ts';
-
-const DEFAULT_QUEUED = 32;
 
 /** How the queue of a Session stands, before it is decided what its pod does. */
 export interface Queue extends Admission {
@@ -95,7 +94,7 @@ function closedBecause({session}: SessionSeen): {message: string; drop: boolean}
 /** A turn that was handed to a pod which is not there any more: nobody knows what it did. */
 function lostTurn(seen: SessionSeen, turn: TurnObject): Queue['lost'][number] | undefined {
   if (turn.status?.phase !== 'Running' || turn.status.sessionUID !== seen.session.metadata.uid) return undefined;
-  const present = seen.pod.kind === 'Present' ? podUid(seen) : undefined;
+  const present = podUid(seen);
   if (present !== undefined && turn.status.podUID === present) return undefined;
   const {session, now} = seen;
   const base = {sessionUid: session.metadata.uid, now};
@@ -118,5 +117,5 @@ function runsOn(seen: SessionSeen, turn: TurnObject): boolean {
 
 function limitOf(seen: SessionSeen): number {
   const revision = seen.choice.kind === 'Found' ? seen.choice.revision : seen.current;
-  return revision?.data.spec.limits.queued ?? DEFAULT_QUEUED;
+  return revision?.data.spec.limits.queued ?? MAX_QUEUED;
 }

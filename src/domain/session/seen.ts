@@ -57,7 +57,7 @@ export interface SessionSettings {
   maySwitch: boolean;
 }
 
-/** UID of the pod that may run turns now. */
-export function podUid(seen: SessionSeen): string | undefined {
-  return seen.pod.kind === 'None' ? undefined : seen.pod.kind === 'Gone' ? seen.pod.uid : seen.pod.pod.metadata.uid;
+/** UID of the present pod; undefined when there is none, or none any more. */
+export function podUid({pod}: SessionSeen): string | undefined {
+  return pod.kind === 'Present' ? pod.pod.metadata.uid : undefined;
 }

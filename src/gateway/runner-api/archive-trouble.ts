@@ -2,10 +2,10 @@ import type {RunnerStatus} from '../../api/v1alpha1/index.ts';
 import {ARCHIVE_TROUBLE} from '../../domain/archive.ts';
 import {ArchiveWaits} from '../../domain/archive-waits.ts';
 import type {Clock} from '../../kube/clock.ts';
-import {isApiError} from '../../kube/errors.ts';
-import {Sessions} from '../../kube/kinds.ts';
 import type {Client, Log} from '../../kube/ports.ts';
 import type {Bound} from '../auth/binding.ts';
+import {APPLIED, type Applied} from './applied.ts';
+import {writeRunner} from './write-runner.ts';
 
 /** Says at a Session that its events wait for the archive, and takes it back. */
 export interface ArchiveTroubles {
@@ -15,7 +15,6 @@ export interface ArchiveTroubles {
   passed(bound: Bound): Promise<void>;
 }
 
-const TRIES = 3;
 /** The schema takes eight findings. */
 const MOST_FINDINGS = 8;
 
@@ -61,24 +60,13 @@ export function withTrouble(findings: readonly Finding[] | undefined, trouble: F
   return all.length === 0 ? undefined : all;
 }
 
-async function write(client: TroubleParts['client'], {pod, session}: Bound, finding: Finding | undefined) {
-  const ref = {namespace: session.metadata.namespace, name: session.metadata.name};
-  for (let attempt = 1; ; attempt++) {
-    const runner = (await client.find(Sessions, ref))?.status?.runner;
+function write(client: TroubleParts['client'], bound: Bound, finding: Finding | undefined): Promise<Applied> {
+  return writeRunner(client, bound, (before) => {
     // Nothing is said of a pod that has not reported: its start has a limit of its own.
-    if (runner?.podUID !== pod.uid || (troubled(runner) === undefined) === (finding === undefined)) return;
-    const {findings, ...rest} = runner;
+    if (before?.podUID !== bound.pod.uid || (troubled(before) === undefined) === (finding === undefined))
+      return APPLIED;
+    const {findings, ...rest} = before;
     const next = withTrouble(findings, finding);
-    try {
-      await client.patchStatusJson(Sessions, ref, {
-        uid: session.metadata.uid,
-        tests: {'/status/pod/uid': pod.uid, '/status/runner': runner},
-        ops: [{op: 'add', path: '/status/runner', value: next === undefined ? rest : {...rest, findings: next}}],
-      });
-      return;
-    } catch (error) {
-      if (isApiError(error, 'NotFound', 'NamespaceNotFound', 'Invalid')) return;
-      if (!isApiError(error, 'TestFailed') || attempt >= TRIES) throw error;
-    }
-  }
+    return {write: next === undefined ? rest : {...rest, findings: next}};
+  });
 }

@@ -147,7 +147,6 @@ describe('the runtime in a cluster whose API server drops image volumes without 
     await people.remove();
   }, 300_000);
 
-  // This cluster is the test's own, so the release may go.
   it('an archive that cannot start after an upgrade is mended by the next one', async () => {
     const {cluster, images} = place.release;
     const inRelease = (...args: string[]) => cluster.kubectl(['-n', RELEASE_NAMESPACE, ...args]);
@@ -164,6 +163,7 @@ describe('the runtime in a cluster whose API server drops image volumes without 
     await upgrade();
   });
 
+  // This cluster is the test's own, so the release may go.
   it('an upgrade brings the CRDs to what the chart says; an uninstall keeps them, with every object of theirs', async () => {
     const {cluster} = place.release;
     const version = '/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/title';

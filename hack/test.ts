@@ -2,23 +2,18 @@ import {spawnSync} from 'node:child_process';
 import {mkdtempSync, readFileSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
-import {z} from 'zod';
 import {IMAGE_PACKAGES, installPackages} from './cluster/packages.ts';
 import {readSettings} from './cluster/settings.ts';
 import {prepare, TEST_VALUES} from './environment.ts';
 import {ROOT} from './image/build.ts';
+import {outcomeOf, VitestReport} from './test-report.ts';
 
 /** `npm test`: everything; `npm test -- --unit`: what needs no cluster. Further arguments narrow to files whose path contains one. */
 const args = process.argv.slice(2);
 const filters = args.filter((a) => a !== '--unit');
-const total = {passed: 0, failed: 0};
-
-/** The part of a vitest report that is counted. */
-const Report = z.object({
-  numPassedTests: z.number(),
-  numFailedTests: z.number(),
-  testResults: z.array(z.object({status: z.string(), assertionResults: z.array(z.object({status: z.string()}))})),
-});
+let passed = 0;
+const failures: string[] = [];
+const retried: string[] = [];
 
 try {
   if (args.includes('--unit')) {
@@ -34,14 +29,16 @@ try {
     runProject('alone', release);
   }
 } catch (error) {
-  total.failed += 1;
-  process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+  failures.push(error instanceof Error ? (error.stack ?? error.message) : String(error));
 }
-if (total.passed === 0 && total.failed === 0) total.failed = 1;
-process.stdout.write(`${total.passed} passed, ${total.failed} failed\n`);
-process.exit(total.failed === 0 ? 0 : 1);
+if (passed === 0 && failures.length === 0) failures.push(`no test file has ${filters.join(' or ')} in its path`);
+// At the very end, where whoever looks at a long log looks first.
+for (const text of retried) process.stdout.write(`PASSED WHEN TRIED AGAIN ${text}\n\n`);
+for (const text of failures) process.stdout.write(`FAILED ${text}\n\n`);
+process.stdout.write(`${passed} passed, ${failures.length} failed\n`);
+process.exit(failures.length === 0 ? 0 : 1);
 
-/** Runs one vitest project and adds its figures; a file that cannot be loaded counts as a failure. */
+/** Runs one vitest project and adds what came of it. */
 function runProject(project: 'unit' | 'process' | 'integration' | 'alone', env: Record<string, string> = {}): void {
   const folder = mkdtempSync(join(tmpdir(), 'carrel-test-'));
   const file = join(folder, 'report.json');
@@ -59,13 +56,10 @@ function runProject(project: 'unit' | 'process' | 'integration' | 'alone', env: 
     stdio: 'inherit',
     env: {...process.env, ...env},
   });
-  const report = Report.parse(JSON.parse(readFileSync(file, 'utf8')));
+  const report = VitestReport.parse(JSON.parse(readFileSync(file, 'utf8')));
   rmSync(folder, {recursive: true, force: true});
-  // A file that failed without a failed test of its own could not be loaded or set up.
-  const broken = report.testResults.filter(
-    (f) => f.status === 'failed' && !f.assertionResults.some((t) => t.status === 'failed'),
-  ).length;
-  const failed = report.numFailedTests + broken;
-  total.passed += report.numPassedTests;
-  total.failed += result.status !== 0 && failed === 0 ? 1 : failed;
+  const outcome = outcomeOf(report, result.status, ROOT);
+  passed += outcome.passed;
+  failures.push(...outcome.failures);
+  retried.push(...outcome.retried);
 }

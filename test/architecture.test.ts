@@ -135,6 +135,12 @@ describe('texture', () => {
     expect(wrong.map((source) => source.path)).toEqual([]);
   });
 
+  it('no test waits for a second and no longer, as vitest does of itself', () => {
+    const own = new Set(['test/support/eventually.ts', 'test/support/release.ts', 'test/architecture.test.ts']);
+    const wrong = all.filter(({path, text}) => !own.has(path) && /\bvi\.wait(For|Until)\(/.test(text));
+    expect(wrong.map((source) => source.path)).toEqual([]);
+  });
+
   it('decisions read no clock and throw no dice', () => {
     const impure = /Date\.now\(|new Date\(\)|Math\.random\(|randomUUID\(|randomBytes\(|console\./;
     const wrong = product.filter(

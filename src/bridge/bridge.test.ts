@@ -3,6 +3,7 @@ import {createServer, type IncomingMessage, type ServerResponse} from 'node:http
 import {PassThrough} from 'node:stream';
 import {afterEach, expect, test, vi} from 'vitest';
 import {z} from 'zod';
+import {eventually} from '../../test/support/eventually.ts';
 import {MAX_MCP_MESSAGE} from '../api/wire/mcp.ts';
 import {Bridge} from './bridge.ts';
 
@@ -59,7 +60,7 @@ test('each line is one POST with the key of the attempt, and each reply is one l
   });
   const big = '{"jsonrpc":"2.0","id":7,"method":"ping","params":{"n":12345678901234567890}}';
   send(big);
-  await vi.waitFor(() => expect(answers()).toEqual([{jsonrpc: '2.0', id: 7, result: {text: 'a\nb'}}]));
+  await eventually(() => expect(answers()).toEqual([{jsonrpc: '2.0', id: 7, result: {text: 'a\nb'}}]));
   expect(lines).toHaveLength(1);
   expect(seen).toEqual([{key: 'Bearer attempt-key', body: big}]);
 });
@@ -75,7 +76,7 @@ test('notifications get no line, and events of a stream one each', async () => {
   });
   send({jsonrpc: '2.0', method: 'notifications/initialized'});
   send(request(1, 'tools/call'));
-  await vi.waitFor(() =>
+  await eventually(() =>
     expect(answers()).toEqual([
       {jsonrpc: '2.0', method: 'notifications/progress', params: {}},
       {jsonrpc: '2.0', id: 1, result: {}},
@@ -91,7 +92,7 @@ test('the protocol version goes into headers as over HTTP: agreed upon once, or 
     const {id} = JSON.parse(body);
     json(response, JSON.stringify({jsonrpc: '2.0', id, result: {protocolVersion: '2025-06-18'}}));
   });
-  const told = async (count: number) => vi.waitFor(() => expect(answers()).toHaveLength(count));
+  const told = async (count: number) => eventually(() => expect(answers()).toHaveLength(count));
   send(request(1, 'initialize', {protocolVersion: '2025-11-25'}));
   await told(1);
   send(request(2));
@@ -112,7 +113,7 @@ test('a refusal becomes the JSON-RPC error of its request', async () => {
   );
   send(request(5));
   send({jsonrpc: '2.0', method: 'notifications/initialized'});
-  await vi.waitFor(() => expect(said).toHaveLength(2));
+  await eventually(() => expect(said).toHaveLength(2));
   expect(answers()).toEqual([{jsonrpc: '2.0', id: 5, error: {code: -32_000, message: 'use the key'}}]);
   expect(said.join()).not.toContain('attempt-key');
 });
@@ -126,14 +127,14 @@ test('an endpoint that does not answer, cuts the reply or says nothing is a JSON
     response.writeHead(202).end();
   });
   send(request(1, 'cut'));
-  await vi.waitFor(() => expect(answers()).toHaveLength(1));
+  await eventually(() => expect(answers()).toHaveLength(1));
   send(request(2, 'quiet'));
-  await vi.waitFor(() => expect(answers()).toHaveLength(2));
+  await eventually(() => expect(answers()).toHaveLength(2));
   server.close();
   server.closeAllConnections();
   await once(server, 'close');
   send(request(3));
-  await vi.waitFor(() => expect(answers()).toHaveLength(3));
+  await eventually(() => expect(answers()).toHaveLength(3));
   const error = (message: string) => ({code: -32_000, message: expect.stringContaining(message)});
   expect(answers()).toEqual([
     {jsonrpc: '2.0', id: 1, error: error('did not answer (aborted)')},
@@ -149,7 +150,7 @@ test('what is no message, or too large, is refused by its id where it has one, a
   send(request(1, 'x', {text: 'y'.repeat(MAX_MCP_MESSAGE)}));
   send(request(2, 'x', {text: 'y'.repeat(4 * MAX_MCP_MESSAGE)}));
   send(request(3));
-  await vi.waitFor(() => expect(answers()).toHaveLength(4));
+  await eventually(() => expect(answers()).toHaveLength(4));
   expect(answers()).toMatchObject([
     {id: null, error: {code: -32_700}},
     {id: 1, error: {code: -32_600}},
@@ -170,11 +171,11 @@ test('a cancelled call is cut off at the endpoint and gets no reply', async () =
     json(response, '{"jsonrpc":"2.0","id":2,"result":{}}');
   });
   send(request(1, 'slow'));
-  await vi.waitFor(() => expect(came).toHaveBeenCalled());
+  await eventually(() => expect(came).toHaveBeenCalled());
   send({jsonrpc: '2.0', method: 'notifications/cancelled', params: {requestId: 1}});
-  await vi.waitFor(() => expect(cut).toHaveBeenCalled());
+  await eventually(() => expect(cut).toHaveBeenCalled());
   send(request(2));
-  await vi.waitFor(() => expect(answers()).toEqual([{jsonrpc: '2.0', id: 2, result: {}}]));
+  await eventually(() => expect(answers()).toEqual([{jsonrpc: '2.0', id: 2, result: {}}]));
 });
 
 test('it ends with its input: what is under way has a moment, and no more', async () => {

@@ -1,4 +1,5 @@
-import {afterEach, beforeEach, describe, expect, test, vi} from 'vitest';
+import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {eventually} from '../../test/support/eventually.ts';
 import {type FakeApi, type Fault, startFakeApi} from '../../test/support/fake-api.ts';
 import {keptLog} from '../../test/support/log.ts';
 import {type Widget, Widgets} from '../../test/support/widgets.ts';
@@ -85,7 +86,7 @@ describe('following', () => {
     api.fault = () => fault;
     const opened = open({}, {initialMs: 77_777}, {...systemClock, after});
     const begun = () => expect([api.requests.length, api.watching()]).toEqual([1, watches]);
-    await vi.waitFor(begun, soon.timeoutMs);
+    await eventually(begun);
     api.endlessWatchList = false;
     api.fault = () => undefined;
     limits.shift()?.();

@@ -1,4 +1,5 @@
-import {afterEach, beforeEach, expect, test, vi} from 'vitest';
+import {afterEach, beforeEach, expect, test} from 'vitest';
+import {eventually} from '../../test/support/eventually.ts';
 import {type FakeApi, type SeenRequest, startFakeApi} from '../../test/support/fake-api.ts';
 import {type FakeClock, fakeClock, turns} from '../../test/support/fake-clock.ts';
 import {keptLog} from '../../test/support/log.ts';
@@ -56,7 +57,7 @@ async function calm(): Promise<void> {
     before = now;
     expect(now).toBe(last);
   };
-  await vi.waitFor(quiet, {interval: 2, timeout: 10_000});
+  await eventually(quiet);
 }
 const holder = () => api.get(Leases, ref)?.spec?.holderIdentity;
 const by = (identity: string) => (r: SeenRequest) => r.query.get('fieldManager') === identity || r.method === 'GET';

@@ -1,4 +1,5 @@
-import {afterEach, beforeEach, expect, test, vi} from 'vitest';
+import {afterEach, beforeEach, expect, test} from 'vitest';
+import {eventually} from '../../test/support/eventually.ts';
 import {type FakeApi, startFakeApi} from '../../test/support/fake-api.ts';
 import {keptLog} from '../../test/support/log.ts';
 import {Widgets} from '../../test/support/widgets.ts';
@@ -37,7 +38,7 @@ test('what the reader of an event throws is told as it is, and is no trouble of 
   });
   await expect(following).rejects.toBe(fault);
   expect(api.connection.sinceTrouble()).toBe(Number.POSITIVE_INFINITY);
-  await vi.waitFor(() => expect(api.watching()).toBe(0), 10_000);
+  await eventually(() => expect(api.watching()).toBe(0));
 });
 
 test.each([

@@ -3,6 +3,7 @@ import {connect, type Socket} from 'node:net';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {afterEach, beforeEach, describe, expect, test, vi} from 'vitest';
+import {eventually} from '../../test/support/eventually.ts';
 import {
   encodeFrame,
   FrameDecoder,
@@ -62,9 +63,9 @@ class Peer {
 
   async ready(hello: ShimFrame = {type: 'hello', version: 1}): Promise<this> {
     this.send(hello);
-    await vi.waitFor(() => expect(this.frames.some((f) => f.type === 'ping')).toBe(true));
+    await eventually(() => expect(this.frames.some((f) => f.type === 'ping')).toBe(true));
     this.send({type: 'pong', n: 1});
-    await vi.waitFor(() => expect(link.connected).toBe(true));
+    await eventually(() => expect(link.connected).toBe(true));
     return this;
   }
 }
@@ -79,7 +80,7 @@ describe('the runner against what dials its socket', () => {
   test('a second connection is closed unread while one lives', async () => {
     await new Peer().ready();
     const second = new Peer();
-    await vi.waitFor(() => expect(second.closed).toBe(true));
+    await eventually(() => expect(second.closed).toBe(true));
     expect(second.frames).toEqual([]);
     expect(link.connected).toBe(true);
   });
@@ -89,10 +90,10 @@ describe('the runner against what dials its socket', () => {
     const welcome = first.frames.find((f) => f.type === 'welcome');
     expect(welcome).toMatchObject({nonce});
     link.cut();
-    await vi.waitFor(() => expect(first.closed).toBe(true));
+    await eventually(() => expect(first.closed).toBe(true));
     const stranger = new Peer();
     stranger.send({type: 'hello', version: 1});
-    await vi.waitFor(() => expect(stranger.closed).toBe(true));
+    await eventually(() => expect(stranger.closed).toBe(true));
     expect(link.connected).toBe(false);
     await new Peer().ready({type: 'hello', version: 1, nonce: nonce ?? ''});
   });
@@ -100,9 +101,9 @@ describe('the runner against what dials its socket', () => {
   test('a shim that was cut off before it heard the welcome may come again without a nonce', async () => {
     const first = new Peer();
     first.send({type: 'hello', version: 1});
-    await vi.waitFor(() => expect(first.frames.length).toBeGreaterThan(0));
+    await eventually(() => expect(first.frames.length).toBeGreaterThan(0));
     link.cut();
-    await vi.waitFor(() => expect(first.closed).toBe(true));
+    await eventually(() => expect(first.closed).toBe(true));
     await new Peer().ready();
   });
 
@@ -154,7 +155,7 @@ describe('the runner against what dials its socket', () => {
   ])('closes on %s', async (_name, frames) => {
     const peer = new Peer();
     peer.send(...frames);
-    await vi.waitFor(() => expect(peer.closed).toBe(true));
+    await eventually(() => expect(peer.closed).toBe(true));
   });
 
   test.each<[string, ShimFrame[]]>([
@@ -164,7 +165,7 @@ describe('the runner against what dials its socket', () => {
   ])('closes on %s', async (_name, frames) => {
     const peer = await new Peer().ready();
     peer.send(...frames);
-    await vi.waitFor(() => expect(peer.closed).toBe(true));
+    await eventually(() => expect(peer.closed).toBe(true));
     expect(lost).toEqual(['protocol']);
   });
 
@@ -193,22 +194,22 @@ describe('the runner against what dials its socket', () => {
   ])('closes on %s, and the process counts as ended', async (_name, frames) => {
     const peer = await new Peer().ready();
     const started = link.start(spec).catch(() => undefined);
-    await vi.waitFor(() => expect(peer.frames.some((f) => f.type === 'start')).toBe(true));
+    await eventually(() => expect(peer.frames.some((f) => f.type === 'start')).toBe(true));
     peer.send(...frames);
-    await vi.waitFor(() => expect(peer.closed).toBe(true));
+    await eventually(() => expect(peer.closed).toBe(true));
     await (await started)?.exited;
   });
 
   test('output that nobody reads is not granted again; once read it is', async () => {
     const peer = await new Peer().ready();
     const started = link.start(spec);
-    await vi.waitFor(() => expect(peer.frames.some((f) => f.type === 'start')).toBe(true));
+    await eventually(() => expect(peer.frames.some((f) => f.type === 'start')).toBe(true));
     const data = new Uint8Array(65_536);
     peer.send({type: 'started', run: 1, pid: 1}, ...Array.from({length: 4}, () => ({type: 'stdout', data}) as const));
     const reader = (await started).stdout.getReader();
     expect(peer.frames.some((f) => f.type === 'credit')).toBe(false);
     for (let n = 0; n < 4; n += 1) await reader.read();
-    await vi.waitFor(() => {
+    await eventually(() => {
       const granted = peer.frames.reduce((sum, f) => sum + (f.type === 'credit' ? f.bytes : 0), 0);
       expect(granted).toBe(STREAM_WINDOW);
     });

@@ -1,8 +1,9 @@
 import {readFileSync} from 'node:fs';
 import path from 'node:path';
 import {fileURLToPath} from 'node:url';
-import {test as base, describe, expect, vi} from 'vitest';
+import {test as base, describe, expect} from 'vitest';
 import type {Launch} from '../../src/api/launch.ts';
+import {eventually} from '../support/eventually.ts';
 import {RunnerBench} from '../support/runner-bench.ts';
 
 /** Each test has a bench of its own, so that they may run side by side: most of their time is waiting. */
@@ -195,7 +196,7 @@ describe.concurrent('runner and shim as processes', {timeout: 150_000}, () => {
     const question = await gateway.find('question');
     bench.runner?.kill('SIGKILL');
     await bench.exit(bench.runner);
-    await vi.waitFor(() => expect(alive(child)).toBe(false), {timeout: 60_000});
+    await eventually(() => expect(alive(child)).toBe(false));
     bench.startRunner();
     expect(await gateway.finished(3)).toMatchObject({phase: 'Failed', error: {code: 'outcome_unknown'}});
     expect(await gateway.find('withdrawn')).toMatchObject({requestId: question.requestId});
@@ -224,7 +225,7 @@ describe.concurrent('runner and shim as processes', {timeout: 150_000}, () => {
     await gateway.find('report', (event) => event.state === 'Ready');
     gateway.refuseWith = 503;
     gateway.turn(1, 'say later');
-    await vi.waitFor(() => expect(bench.log).toContain('events wait for the gateway'), {timeout: 60_000});
+    await eventually(() => expect(bench.log).toContain('events wait for the gateway'));
     gateway.refuseWith = undefined;
     expect(await gateway.finished(1)).toMatchObject({phase: 'Completed', response: 'later'});
   });
@@ -318,7 +319,7 @@ describe.concurrent('runner and shim as processes', {timeout: 150_000}, () => {
     expect(told).toMatchObject({reason: 'AgentUnresponsive', message});
     expect(told.findings).toEqual([{type: 'AgentUnresponsive', reason: 'AgentUnresponsive', message}]);
     bench.shim?.kill('SIGCONT');
-    await vi.waitFor(() => expect(alive(child)).toBe(false), {timeout: 60_000});
+    await eventually(() => expect(alive(child)).toBe(false));
     const back = await gateway.find('report', (event) => event.conversation === 'Resumed');
     expect(back).toMatchObject({state: 'Ready', findings: []});
     gateway.turn(3, 'say thawed');
@@ -341,7 +342,7 @@ describe.concurrent('runner and shim as processes', {timeout: 150_000}, () => {
     gateway.want({stop: {turnUid: 'uid-2'}});
     expect(await bench.exit(bench.runner)).toBe(0);
     expect(await bench.exit(bench.shim)).toBe(0);
-    await vi.waitFor(() => expect(alive(child)).toBe(false), {timeout: 60_000});
+    await eventually(() => expect(alive(child)).toBe(false));
     // At once: nothing was tried again.
     expect(gateway.refused).toEqual(['/runner/v1/events']);
   });

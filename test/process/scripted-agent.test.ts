@@ -4,8 +4,9 @@ import {createServer, type Server} from 'node:http';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import type {McpServer} from '@agentclientprotocol/sdk';
-import {afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi} from 'vitest';
+import {afterAll, afterEach, beforeAll, beforeEach, describe, expect, it} from 'vitest';
 import {bundleAgent, startTestAgent, type TestAgent, type TestAgentOptions} from '../support/acp-client.ts';
+import {eventually} from '../support/eventually.ts';
 
 let built: string;
 let program: string;
@@ -122,7 +123,7 @@ describe('a prompt', () => {
     const agent = start();
     const id = await openSession(agent);
     const running = agent.prompt(id, 'say started\nstall 600');
-    await vi.waitFor(() => expect(agent.updates).toHaveLength(1));
+    await eventually(() => expect(agent.updates).toHaveLength(1));
     await expect(agent.prompt(id, 'say x')).rejects.toMatchObject({code: -32600});
     await agent.agent.notify('session/cancel', {sessionId: id});
     expect(await running).toBe('cancelled');
@@ -224,7 +225,7 @@ describe('the platform', () => {
     const headers = [{name: 'authorization', value: 'Bearer loopback'}];
     const platform: McpServer = {type: 'http', name: 'platform', url: `${base()}/mcp`, headers};
     const {sessionId} = await agent.agent.request('session/new', {cwd, mcpServers: [platform]});
-    await vi.waitFor(() => expect(agent.stderr()).toContain('tools: get_session ask_user'));
+    await eventually(() => expect(agent.stderr()).toContain('tools: get_session ask_user'));
     const {said} = await turn(
       agent,
       sessionId,

@@ -1,4 +1,5 @@
-import {afterEach, beforeEach, describe, expect, test, vi} from 'vitest';
+import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {eventually} from '../../../test/support/eventually.ts';
 import {type GatewayFixture, jwt, rpc, startGatewayFixture} from '../../../test/support/gateway-fixture.ts';
 import type {SessionObject} from '../../api/v1alpha1/index.ts';
 import {Agents, Sessions} from '../../kube/kinds.ts';
@@ -39,7 +40,7 @@ async function breakWatches(): Promise<void> {
   const before = fixture.api.fault;
   fixture.api.fault = (seen) => (seen.query.has('watch') ? 'hang' : before(seen));
   fixture.api.endWatches('break');
-  await vi.waitFor(() => expect(fixture.caches.sessions.fresh()).toBe(false), 10_000);
+  await eventually(() => expect(fixture.caches.sessions.fresh()).toBe(false));
 }
 
 describe('the pod of a session token', () => {
@@ -75,7 +76,7 @@ describe('the pod of a session token', () => {
     fixture.api.hold();
     putSession(POD);
     const listed = list();
-    await vi.waitFor(() => expect(liveReads()).toBe(1), 10_000);
+    await eventually(() => expect(liveReads()).toBe(1));
     fixture.api.release();
     expect(await listed).toEqual(served);
   });

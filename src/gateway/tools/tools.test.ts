@@ -4,11 +4,12 @@ import {systemClock} from '../../kube/clock.ts';
 import {Questions, Sessions, Turns} from '../../kube/kinds.ts';
 
 let fixture: GatewayFixture;
-beforeEach(async () => {
-  fixture = await startGatewayFixture({askWaitMs: 400});
+const start = async (options: Parameters<typeof startGatewayFixture>[0]) => {
+  fixture = await startGatewayFixture(options);
   fixture.addAgent('writer', ['self_session', 'ask']);
   await fixture.settle();
-});
+};
+beforeEach(() => start({askWaitMs: 60_000}));
 afterEach(() => fixture.close());
 
 const byKey = {'X-API-Key': KEY};
@@ -224,14 +225,11 @@ describe('ask_user', () => {
   };
 
   test('waits, and gives the answer that came at another replica', async () => {
-    const {headers} = await running();
     await fixture.close();
     let later = 0;
-    const clock = {...systemClock, now: () => Date.now() + later};
-    fixture = await startGatewayFixture({askWaitMs: 20_000, clock});
-    fixture.addAgent('writer', ['ask']);
-    const again = await running();
-    const answered = call('ask_user', ask, again.headers);
+    await start({askWaitMs: 60_000, clock: {...systemClock, now: () => Date.now() + later}});
+    const {headers} = await running();
+    const answered = call('ask_user', ask, headers);
     await expect.poll(() => fixture.api.list(Questions).length).toBe(1);
     const [question] = fixture.api.list(Questions);
     if (question === undefined) throw new Error('no question');
@@ -246,7 +244,6 @@ describe('ask_user', () => {
     expect(await answered).toContain('"option":"r","answered_by":"jane"');
     const deliveredAt = fixture.api.list(Questions)[0]?.status?.deliveredAt ?? '';
     expect(Date.parse(deliveredAt), 'when the answer was taken').toBeGreaterThanOrEqual(asked + later - 1_000);
-    expect(headers).toBeDefined();
   });
 
   test('a question that somebody deletes is withdrawn: no answer will arrive', async () => {
@@ -259,6 +256,8 @@ describe('ask_user', () => {
   });
 
   test('answers pending after its wait, and the same question is the same object', async () => {
+    await fixture.close();
+    await start({askWaitMs: 1});
     const {headers} = await running();
     expect(await call('ask_user', ask, headers)).toContain('"status":"pending"');
     expect(await call('ask_user', ask, headers)).toContain('"status":"pending"');

@@ -2,6 +2,7 @@ import {once} from 'node:events';
 import {createServer, type IncomingMessage, type Server, type ServerResponse} from 'node:http';
 import {connect} from 'node:net';
 import {afterEach, beforeEach, describe, expect, it, vi} from 'vitest';
+import {eventually} from '../../../test/support/eventually.ts';
 import {ATTEMPT_KEY, startTestLoopback, type TestLoopback} from '../../../test/support/loopback.ts';
 import {sendRaw} from '../../../test/support/raw-http.ts';
 
@@ -185,10 +186,10 @@ describe('an attack on the MCP endpoint', () => {
       `POST /mcp HTTP/1.1\r\nhost: 127.0.0.1:${test.port}\r\nauthorization: Bearer ${ATTEMPT_KEY}\r\ncontent-length: ${length}\r\n\r\n`;
     const held = Array.from({length: 16}, () => connect(test.port, '127.0.0.1').on('error', () => {}));
     for (const socket of held) socket.write(head(1 << 20));
-    await vi.waitFor(async () => expect((await sendRaw(test.port, `${head(1 << 20)}`)).status).toBe(429));
+    await eventually(async () => expect((await sendRaw(test.port, `${head(1 << 20)}`)).status).toBe(429));
     expect(seen).toEqual([]);
     for (const socket of held) socket.destroy();
-    await vi.waitFor(async () => expect((await call('tools/list')).status).toBe(200));
+    await eventually(async () => expect((await call('tools/list')).status).toBe(200));
   });
 
   it.each(['/mcp/', '/mcp?namespace=other', '/mcp/other', '/', '/runner/v1/desired'])(

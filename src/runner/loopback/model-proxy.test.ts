@@ -1,6 +1,7 @@
 import {once} from 'node:events';
 import {createServer as createTlsServer, type TLSSocket} from 'node:tls';
-import {afterEach, beforeAll, beforeEach, describe, expect, it, vi} from 'vitest';
+import {afterEach, beforeAll, beforeEach, describe, expect, it} from 'vitest';
+import {eventually} from '../../../test/support/eventually.ts';
 import {ATTEMPT_KEY, REAL_KEY, startTestLoopback, type TestLoopback} from '../../../test/support/loopback.ts';
 import {type Certificate, makeCertificate} from '../../../test/support/model-stub/certificate.ts';
 import {type ModelStub, startModelStub} from '../../../test/support/model-stub/server.ts';
@@ -77,7 +78,7 @@ describe('a model call', () => {
     expect(await reply.json()).toMatchObject({content: [{text: 'one two three'}]});
     expect(relay.seen).toEqual([{target: ALLOWED, authorization: 'Bearer token-of-egress', purpose: 'model'}]);
     expect(stub.seen[0]).toMatchObject({url: '/v1/messages', headers: {'x-api-key': REAL_KEY, host: 'model.example'}});
-    await vi.waitFor(() => expect(test.loopback.modelUsage()).toEqual({inputTokens: 5, outputTokens: 3, requests: 1}));
+    await eventually(() => expect(test.loopback.modelUsage()).toEqual({inputTokens: 5, outputTokens: 3, requests: 1}));
     expect(test.loopback.lastModelError()).toBeUndefined();
   });
 
@@ -111,7 +112,7 @@ describe('a model call', () => {
     const first = await reader?.read();
     expect(Buffer.from(first?.value ?? []).toString()).toContain('message_start');
     await reader?.cancel();
-    await vi.waitFor(() => expect(test.loopback.modelUsage().inputTokens).toBe(4));
+    await eventually(() => expect(test.loopback.modelUsage().inputTokens).toBe(4));
     expect(test.loopback.lastModelError()).toBeUndefined();
   });
 
@@ -138,7 +139,7 @@ describe('a model call', () => {
         headers: {authorization: `Bearer ${REAL_KEY}`},
       });
     }
-    await vi.waitFor(() => expect(test.loopback.modelUsage()).toEqual({inputTokens: 8, outputTokens: 4, requests: 2}));
+    await eventually(() => expect(test.loopback.modelUsage()).toEqual({inputTokens: 8, outputTokens: 4, requests: 2}));
   });
 });
 
@@ -153,7 +154,7 @@ describe('the real key', () => {
   it('is taken out of errors and of the last error', async () => {
     const text = await (await ask(`stub error 400 your key ${REAL_KEY} is bad`)).text();
     expect(text).not.toContain(REAL_KEY);
-    await vi.waitFor(() =>
+    await eventually(() =>
       expect(test.loopback.lastModelError()).toMatchObject({status: 400, message: 'your key [redacted] is bad'}),
     );
   });
@@ -208,22 +209,22 @@ describe('a failed model call', () => {
     ['stub streamerror busy', 200, 'busy'],
   ])('%s is remembered', async (prompt, status, message) => {
     await (await ask(prompt, {stream: true})).text();
-    await vi.waitFor(() => expect(test.loopback.lastModelError()).toMatchObject({status, message}));
+    await eventually(() => expect(test.loopback.lastModelError()).toMatchObject({status, message}));
   });
 
   it('is made good by a success of the same model only', async () => {
     await (await ask('stub error 500 broken', {model: 'big'})).text();
-    await vi.waitFor(() => expect(test.loopback.lastModelError()).toBeDefined());
+    await eventually(() => expect(test.loopback.lastModelError()).toBeDefined());
     await (await ask('stub say title', {model: 'small'})).text();
-    await vi.waitFor(() => expect(test.loopback.modelUsage().outputTokens).toBe(1));
+    await eventually(() => expect(test.loopback.modelUsage().outputTokens).toBe(1));
     expect(test.loopback.lastModelError()).toMatchObject({status: 500});
     await (await ask('stub say fine', {model: 'big'})).text();
-    await vi.waitFor(() => expect(test.loopback.lastModelError()).toBeUndefined());
+    await eventually(() => expect(test.loopback.lastModelError()).toBeUndefined());
   });
 
   it('a stream that the provider cuts is a failure', async () => {
     await expect((await ask('stub cut', {stream: true})).text()).rejects.toThrow();
-    await vi.waitFor(() => expect(test.loopback.lastModelError()).toMatchObject({code: 'reply_cut'}));
+    await eventually(() => expect(test.loopback.lastModelError()).toMatchObject({code: 'reply_cut'}));
   });
 
   it('a redirect is not followed', async () => {

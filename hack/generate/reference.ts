@@ -89,18 +89,21 @@ function meaning(schema: Json): string {
   return [
     text(schema, 'description'),
     ...(choices.length > 0 ? [`One of ${choices.map((choice) => code(String(choice))).join(', ')}.`] : []),
-    ...(typeof schema['pattern'] === 'string' ? [`Pattern ${code(schema['pattern'])}.`] : []),
     ...('default' in schema ? [`Default ${code(JSON.stringify(schema['default']))}.`] : []),
   ].join(' ');
 }
 
 function ruleList(kind: AnyResource): string {
-  const rules = [...kind.rootRules.map((rule) => rule.message), ...rulesBelow(toStructural(kind.spec), 'spec')];
-  return rules.length === 0 ? 'None beside the schema.' : rules.map((message) => `- ${message}`).join('\n');
+  const below = Map.groupBy(rulesBelow(toStructural(kind.spec), 'spec'), (rule) => rule.message);
+  const rules = [
+    ...kind.rootRules.map((rule) => rule.message),
+    ...[...below].map(([message, places]) => `${places.map((place) => code(place.path)).join(', ')}: ${message}`),
+  ];
+  return rules.length === 0 ? 'None beside the schema.' : rules.map((rule) => `- ${rule}`).join('\n');
 }
 
-function rulesBelow(schema: Json, path: string): string[] {
-  const own = items(schema, 'x-kubernetes-validations').map((rule) => `\`${path}\`: ${text(rule, 'message')}`);
+function rulesBelow(schema: Json, path: string): {path: string; message: string}[] {
+  const own = items(schema, 'x-kubernetes-validations').map((rule) => ({path, message: text(rule, 'message')}));
   const below = Object.entries(member(schema, 'properties')).flatMap(([name, value]) =>
     isJson(value) ? rulesBelow(value, `${path}.${name}`) : [],
   );

@@ -22,23 +22,33 @@ export function text(max: number, description: string): z.ZodString {
   return z.string().max(max).describe(description);
 }
 
+/** Text of one form. A rule and no pattern: the API server refuses by a rule in its words, and by a pattern in its signs. */
+export function ofForm(schema: z.ZodString, form: RegExp, message: string): z.ZodString {
+  // Once more escaped: a text of CEL.
+  const rule = {rule: `self.matches('${form.source.replaceAll('\\', '\\\\')}')`, message};
+  return k8s(
+    schema.refine((value) => form.test(value), message),
+    {'x-kubernetes-validations': [rule]},
+  );
+}
+
 /** Name of an object of this namespace. */
 export function objectName(description: string, max: number = MAX_NAME): z.ZodString {
-  return z
-    .string()
-    .min(1)
-    .max(max)
-    .regex(/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/)
-    .describe(description);
+  return ofForm(
+    z.string().min(1).max(max).describe(description),
+    /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/,
+    'must be the name of an object: lower-case letters, digits, - and ., with a letter or digit first and last',
+  );
 }
 
 /** Length of time: one number and one unit of s, m, h, d, such as `30s` or `10m`. */
 export function duration(description: string): z.ZodString {
-  return z
-    .string()
-    .max(12)
-    .regex(/^[1-9][0-9]{0,7}[smhd]$/)
-    .describe(`${description} One number and one unit: s, m, h or d, for example 30s or 10m.`);
+  const form = 'one number and one unit: s, m, h or d, for example 30s or 10m';
+  return ofForm(
+    text(12, `${description} ${form.replace('one', 'One')}.`),
+    /^[1-9][0-9]{0,7}[smhd]$/,
+    `must be a length of time: ${form}; the number is a whole one above 0`,
+  );
 }
 
 /** RFC 3339 time, set by a process of the platform. */
@@ -48,11 +58,11 @@ export function time(description: string): z.ZodString {
 
 /** Kubernetes quantity as text. */
 export function quantity(description: string): z.ZodString {
-  return z
-    .string()
-    .max(24)
-    .regex(/^[0-9]+(\.[0-9]+)?(m|k|Ki|M|Mi|G|Gi|T|Ti)?$/)
-    .describe(description);
+  return ofForm(
+    text(24, description),
+    /^[0-9]+(\.[0-9]+)?(m|k|Ki|M|Mi|G|Gi|T|Ti)?$/,
+    'must be a quantity: a number, and m, k, Ki, M, Mi, G, Gi, T or Ti behind it if wanted, for example 500m or 1Gi',
+  );
 }
 
 /** Whole number between the bounds. */
@@ -60,22 +70,13 @@ export function integer(min: number, max: number, description: string): z.ZodInt
   return z.int().min(min).max(max).describe(description);
 }
 
-const BY_DIGEST = /^[^@\s]+@sha256:[a-f0-9]{64}$/;
-
-/** Image by digest, `repository[:tag]@sha256:<64 hex digits>`. A rule and no pattern, so that the refusal can say how to get one. */
+/** Image by digest, `repository[:tag]@sha256:<64 hex digits>`. */
 export function imageByDigest(description: string): z.ZodString {
-  const image = z
-    .string()
-    .max(512)
-    .refine((name) => BY_DIGEST.test(name))
-    .describe(`${description} Always by digest: name@sha256:<64 hex digits>.`);
-  const rule = {
-    // Once more escaped: a text of CEL.
-    rule: `self.matches('${BY_DIGEST.source.replaceAll('\\', '\\\\')}')`,
-    message:
-      'must be pinned by digest: name@sha256:<64 hex digits>. Get it with `crane digest <image>`, or from a pod that runs the image: `kubectl get pod <pod> -o jsonpath={..imageID}`',
-  };
-  return k8s(image, {'x-kubernetes-validations': [rule]});
+  return ofForm(
+    text(512, `${description} Always by digest: name@sha256:<64 hex digits>.`),
+    /^[^@\s]+@sha256:[a-f0-9]{64}$/,
+    'must be pinned by digest: name@sha256:<64 hex digits>. Get it with `crane digest <image>`, or from a pod that runs the image: `kubectl get pod <pod> -o jsonpath={..imageID}`',
+  );
 }
 
 /** Address range, `address/prefix`. A rule, because no pattern sees a bit beyond the prefix, and such a range matches nothing. */

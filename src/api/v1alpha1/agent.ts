@@ -9,11 +9,11 @@ export const MAX_QUEUED = 32;
 
 const env = s.k8s(
   z.object({
-    name: z
-      .string()
-      .max(128)
-      .regex(/^[A-Za-z_][A-Za-z0-9_]*$/)
-      .describe('Name of the variable.'),
+    name: s.ofForm(
+      s.text(128, 'Name of the variable.'),
+      /^[A-Za-z_][A-Za-z0-9_]*$/,
+      'must be the name of a variable: letters, digits and _, with no digit first',
+    ),
     value: s.text(4096, 'Plain value; ${CARREL_...} placeholders are filled in when the agent starts.').optional(),
     secret: z
       .object({
@@ -49,13 +49,14 @@ const model = s.k8s(
     dialect: z
       .enum(['AnthropicMessages', 'OpenAIChat', 'OpenAIResponses', 'Gemini'])
       .describe('Wire format that the agent speaks to its model.'),
-    baseUrl: z
-      .string()
-      .max(512)
-      .regex(/^https:\/\/([A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?(\/[A-Za-z0-9._~/-]*)?$/)
-      .describe(
+    baseUrl: s.ofForm(
+      s.text(
+        512,
         'Where the provider answers; https only, an IPv6 address in brackets. The key is sent to this origin and nowhere else.',
       ),
+      /^https:\/\/([A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?(\/[A-Za-z0-9._~/-]*)?$/,
+      'must be an https URL of host, port and path only, for example https://api.example.com/v1 (no user, query or fragment)',
+    ),
     caBundle: z
       .object({
         configMap: s.objectName('ConfigMap of this namespace.', 253),
@@ -90,11 +91,12 @@ const workspace = z.object({
 
 const egressRule = s.k8s(
   z.object({
-    host: z
-      .string()
-      .max(253)
-      .regex(/^(\*\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+$/)
-      .describe('Host name, lower case; *.example.com stands for every name below example.com.')
+    host: s
+      .ofForm(
+        s.text(253, 'Host name, lower case; *.example.com stands for every name below example.com.'),
+        /^(\*\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+$/,
+        'must be a host name in lower case, such as api.example.com, or *.example.com for every name below it; no scheme, port or path. For addresses use cidr',
+      )
       .optional(),
     cidr: s.addressRange('The ceiling of the operator (egress.allowPrivate) holds all the same.').optional(),
     ports: s.list(s.integer(1, 65535, 'Port.'), 8, 'Ports that may be reached; 443 if absent.').optional(),
@@ -138,11 +140,11 @@ export const Agent = defineResource({
         .list(
           s.k8s(
             z.object({
-              path: z
-                .string()
-                .max(256)
-                .regex(/^[A-Za-z0-9._-]+(\/[A-Za-z0-9._-]+)*$/)
-                .describe('Path below the home folder of the agent.'),
+              path: s.ofForm(
+                s.text(256, 'Path below the home folder of the agent.'),
+                /^[A-Za-z0-9._-]+(\/[A-Za-z0-9._-]+)*$/,
+                'must be a path below the home folder: names of letters, digits, ., _ and -, with / between them and not first',
+              ),
               content: s.text(16384, 'Content; ${CARREL_...} placeholders are filled in when the agent starts.'),
             }),
             {
@@ -178,11 +180,11 @@ export const Agent = defineResource({
       model: model.optional(),
       groups: s
         .list(
-          z
-            .string()
-            .max(32)
-            .regex(/^[a-z][a-z_]*$/)
-            .describe('Name of a tool group.'),
+          s.ofForm(
+            s.text(32, 'Name of a tool group.'),
+            /^[a-z][a-z_]*$/,
+            'must be the name of a tool group: lower-case letters and _, for example self_session',
+          ),
           16,
           'Tool groups of the sessions; an empty list means none.',
         )

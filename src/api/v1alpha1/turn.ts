@@ -35,11 +35,11 @@ export const Turn = defineResource({
               from: z
                 .object({
                   configMap: s.objectName('Immutable ConfigMap of this namespace.', 253),
-                  sha256: z
-                    .string()
-                    .max(64)
-                    .regex(/^[a-f0-9]{64}$/)
-                    .describe('Digest of the value of its key `text`.'),
+                  sha256: s.ofForm(
+                    s.text(64, 'Digest of the value of its key `text`.'),
+                    /^[a-f0-9]{64}$/,
+                    'must be a SHA-256 digest: 64 hex digits in lower case',
+                  ),
                 })
                 .describe('Larger part of the prompt, up to 1 MiB.')
                 .optional(),

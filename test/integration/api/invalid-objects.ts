@@ -1,5 +1,6 @@
 import type {Json} from '../../../src/kube/typed.ts';
 import {IMAGE, type KindName} from './examples.ts';
+import {INVALID_FORMS} from './invalid-forms.ts';
 
 /** An object that must be refused at create, and what kubectl says then. */
 export interface InvalidObject {
@@ -15,6 +16,7 @@ const MODEL = {name: 'm', dialect: 'OpenAIChat', baseUrl: 'https://models.exampl
 const LONG = 'x'.repeat(16_384);
 
 export const INVALID_OBJECTS: readonly InvalidObject[] = [
+  ...INVALID_FORMS,
   {
     kind: 'Agent',
     state: 'a name of 49 characters',
@@ -77,12 +79,6 @@ export const INVALID_OBJECTS: readonly InvalidObject[] = [
   },
   {
     kind: 'Agent',
-    state: 'a model over plain http',
-    spec: {model: {...MODEL, baseUrl: 'http://models.example'}},
-    says: 'The Agent "x" is invalid: spec.model.baseUrl: Invalid value: "http://models.example": spec.model.baseUrl in body should match \'^https:\\/\\/([A-Za-z0-9.-]+|\\[[0-9A-Fa-f:.]+\\])(:[0-9]{1,5})?(\\/[A-Za-z0-9._~/-]*)?$\'',
-  },
-  {
-    kind: 'Agent',
     state: 'a model with an unknown dialect',
     spec: {model: {...MODEL, dialect: 'Telnet'}},
     says: 'The Agent "x" is invalid: \n* spec.model.dialect: Unsupported value: "Telnet": supported values: "AnthropicMessages", "OpenAIChat", "OpenAIResponses", "Gemini"\n* <nil>: Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation',
@@ -118,18 +114,6 @@ export const INVALID_OBJECTS: readonly InvalidObject[] = [
     state: 'a port that does not exist',
     spec: {network: {egress: [{host: 'a.example', ports: [70000]}]}},
     says: 'The Agent "x" is invalid: spec.network.egress[0].ports[0]: Invalid value: 70000: spec.network.egress[0].ports[0] in body should be less than or equal to 65535',
-  },
-  {
-    kind: 'Agent',
-    state: 'a duration without a unit',
-    spec: {limits: {turn: '90'}},
-    says: 'The Agent "x" is invalid: spec.limits.turn: Invalid value: "90": spec.limits.turn in body should match \'^[1-9][0-9]{0,7}[smhd]$\'',
-  },
-  {
-    kind: 'Agent',
-    state: 'a size that is no quantity',
-    spec: {workspace: {size: 'large'}},
-    says: 'The Agent "x" is invalid: spec.workspace.size: Invalid value: "large": spec.workspace.size in body should match \'^[0-9]+(\\.[0-9]+)?(m|k|Ki|M|Mi|G|Gi|T|Ti)?$\'',
   },
   {
     kind: 'Agent',

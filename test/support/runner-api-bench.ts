@@ -10,9 +10,11 @@ import {listen} from '../../src/http/listen.ts';
 import {createCaches} from '../../src/kube/cache.ts';
 import {createClient} from '../../src/kube/client.ts';
 import {type Clock, systemClock} from '../../src/kube/clock.ts';
+import {Sessions, Turns} from '../../src/kube/kinds.ts';
 import type {Caches} from '../../src/kube/ports.ts';
 import {type FakeApi, startFakeApi} from './fake-api.ts';
 import {keptLog} from './log.ts';
+import {POD_NAME, POD_UID, SESSION_UID, session, turn} from './runner-objects.ts';
 
 /** A gateway's runner API over a fake API server, real caches, a real archive store and real sockets. */
 export interface Bench {
@@ -30,7 +32,12 @@ export interface Bench {
     path: string,
     options?: {token?: string; body?: unknown; headers?: Record<string, string>},
   ): Promise<{status: number; body: unknown}>;
+  /** The runner of the present pod tells what happened; `from` is the number of the first event. */
+  post(events: readonly object[], from?: number, token?: string): Promise<{status: number; body: unknown}>;
   open(token?: string): Promise<OpenStream>;
+  /** What the archive has of the session: kinds, or texts. */
+  kinds(): Promise<string[]>;
+  texts(): Promise<(string | undefined)[]>;
   close(): Promise<void>;
 }
 
@@ -86,7 +93,11 @@ export async function startBench(prepare: (api: FakeApi) => void, clock: Clock =
       const reply = await fetch(`${url}${path}`, body === undefined ? init : {...init, body: JSON.stringify(body)});
       return {status: reply.status, body: await reply.json()};
     },
+    post: (events, from = 1, token = 'good') =>
+      bench.call('POST', '/runner/v1/events', {token, body: {podUid: POD_UID, epoch: 1, from, events}}),
     open: (token = 'good') => openStream(url, token),
+    kinds: async () => (await recordsOf(store)).map((r) => r.kind),
+    texts: async () => (await recordsOf(store)).map((r) => r.text),
     async close() {
       server.closeAllConnections();
       server.close();
@@ -96,6 +107,21 @@ export async function startBench(prepare: (api: FakeApi) => void, clock: Clock =
     },
   };
   return bench;
+}
+
+/** Start one where session `one` runs turn `t1`, and its pod has the token `good`. */
+export async function startWithTurn(prepare: (api: FakeApi) => void = () => undefined): Promise<Bench> {
+  const bench = await startBench((api) => {
+    api.put(Sessions, session());
+    api.put(Turns, turn());
+    prepare(api);
+  });
+  bench.tokens.set('good', {uid: POD_UID, name: POD_NAME});
+  return bench;
+}
+
+async function recordsOf(store: TranscriptStore) {
+  return (await store.read({namespace: 'team-a', sessionUid: SESSION_UID, after: 0, limit: 100})).records;
 }
 
 function storeAsArchive(store: TranscriptStore, broken: () => ArchiveError | undefined): Archive {

@@ -1,4 +1,5 @@
 import type {QuestionObject, SessionObject, TurnObject} from '../../src/api/v1alpha1/index.ts';
+import type {RunnerEvent} from '../../src/api/wire/runner.ts';
 
 const meta = {namespace: 'team-a', creationTimestamp: '2026-01-01T00:00:00Z'};
 
@@ -7,6 +8,8 @@ export const SESSION_UID = 'aaaaaaaa-0000-0000-0000-000000000001';
 export const POD_UID = 'pod-uid-1';
 /** Name of its first pod. */
 export const POD_NAME = 'carrel-one-aaaaaaaa-1';
+/** When what runners tell of happened. */
+export const AT = '2026-01-01T00:00:00Z';
 
 /** Session `one`, attempt 1, running turn `t1` in its pod. */
 export function session(
@@ -83,3 +86,34 @@ export function question(
     status: {phase: 'Open', ...changes.status},
   };
 }
+
+/** Where the objects of these builders are. */
+export const ref = (name: string) => ({namespace: 'team-a', name});
+
+/** A runner tells what the agent said. */
+export const record = (text: string): RunnerEvent => ({type: 'record', record: {time: AT, kind: 'message', text}});
+
+/** A runner tells the end of turn `t1`. */
+export const finished = (changes: object = {}) => ({
+  type: 'turnFinished',
+  turnUid: 'turn-uid-1',
+  turnName: 't1',
+  phase: 'Completed',
+  stopReason: 'EndTurn',
+  response: 'done',
+  finishedAt: AT,
+  ...changes,
+});
+
+/** A runner tells that the agent of turn `t1` asks for leave. */
+export const asked = (changes: object = {}) => ({
+  type: 'question',
+  turnUid: 'turn-uid-1',
+  turnName: 't1',
+  requestId: 'r1',
+  kind: 'Permission',
+  text: 'Write?',
+  options: [{id: 'y', label: 'Yes', kind: 'allow_once'}],
+  expiresAt: '2099-01-01T00:00:00Z',
+  ...changes,
+});

@@ -51,6 +51,8 @@ export interface GatewayFixture {
   /** Wait until the caches have seen everything. */
   settle(): Promise<void>;
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>;
+  /** Call a tool, with the key of `bot` unless headers say otherwise; the answer as text, with plain quotes and line ends. */
+  call(name: string, args: object, headers?: Record<string, string>): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -160,6 +162,12 @@ export async function startGatewayFixture({
         headers: {'content-type': 'application/json', ...headers},
         body: typeof body === 'string' ? body : JSON.stringify(body),
       }),
+    async call(name, args, headers = {'X-API-Key': KEY}) {
+      const reply = await fixture.post('/mcp', rpc('tools/call', {name, arguments: args}), headers);
+      return JSON.stringify(JSON.parse(await reply.text()))
+        .replaceAll('\\n', '\n')
+        .replaceAll('\\"', '"');
+    },
     async close() {
       await gateway.stop();
       await all.stop();

@@ -26,6 +26,13 @@ import {keptLog, type LogLine} from './log.ts';
 /** API key of service account `team-a/bot`. */
 export const KEY = 'key-of-bot-1234567890';
 
+/** What a client of 2026-07-28 says with each request. */
+export const META = {
+  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+  'io.modelcontextprotocol/clientInfo': {name: 't', version: '1'},
+  'io.modelcontextprotocol/clientCapabilities': {},
+};
+
 /** A running gateway and the world around it. */
 export interface GatewayFixture {
   readonly api: FakeApi;

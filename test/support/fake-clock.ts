@@ -46,6 +46,19 @@ export function fakeClock(): FakeClock {
   };
 }
 
+/** A clock on which time passes only by waiting: a pause is over at once, and counted. */
+export function impatientClock(): FakeClock {
+  const clock = fakeClock();
+  return {
+    ...clock,
+    after(ms, fn) {
+      const cancel = clock.after(ms, fn);
+      void clock.advance(ms);
+      return cancel;
+    },
+  };
+}
+
 /** Let promises that are ready run, also those that they make ready. */
 export async function turns(): Promise<void> {
   for (let n = 0; n < 5; n++) await new Promise((resolve) => setImmediate(resolve));

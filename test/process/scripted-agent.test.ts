@@ -1,11 +1,11 @@
 import {once} from 'node:events';
 import {mkdir, mkdtemp, rm, writeFile} from 'node:fs/promises';
-import {createServer, type Server} from 'node:http';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import type {McpServer} from '@agentclientprotocol/sdk';
 import {afterAll, afterEach, beforeAll, beforeEach, describe, expect, it} from 'vitest';
 import {bundleAgent, startTestAgent, type TestAgent, type TestAgentOptions} from '../support/acp-client.ts';
+import {type AgentPlatform, startAgentPlatform} from '../support/agent-platform.ts';
 import {eventually} from '../support/eventually.ts';
 
 let built: string;
@@ -180,51 +180,18 @@ describe('a conversation', () => {
 });
 
 describe('the platform', () => {
-  let server: Server;
-  let calls: {path: string | undefined; key: string | undefined; body: string}[];
-
+  let platform: AgentPlatform;
   beforeEach(async () => {
-    calls = [];
-    server = createServer(async (request, response) => {
-      let body = '';
-      for await (const chunk of request) body += chunk;
-      const {authorization, 'x-api-key': key} = request.headers;
-      calls.push({path: request.url, key: authorization ?? String(key), body});
-      if (request.url === '/model/v1/messages') {
-        if (body.includes('fail')) return void response.writeHead(429).end('{"error":{"message":"slow down"}}');
-        response.writeHead(200, {'content-type': 'text/event-stream'});
-        return void response.end(
-          'data: {"type":"x","delta":{"text":"I am "}}\n\ndata: {"delta":{"text":"a model"}}\n\n',
-        );
-      }
-      const {id, method, params} = JSON.parse(body);
-      const result =
-        method === 'tools/list'
-          ? {tools: [{name: 'get_session'}, {name: 'ask_user'}]}
-          : {content: [{type: 'text', text: `did ${params?.name} ${JSON.stringify(params?.arguments)}`}]};
-      response.writeHead(200, {'content-type': 'application/json'});
-      response.end(JSON.stringify({jsonrpc: '2.0', id, result}));
-    });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
+    platform = await startAgentPlatform();
   });
-
-  afterEach(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-
-  const base = () => {
-    const address = server.address();
-    return `http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`;
-  };
+  afterEach(() => platform.close());
 
   it('is asked for its tools when a session opens, at the endpoint that the client names', async () => {
     const agent = start();
     await agent.agent.request('initialize', {protocolVersion: 1});
     const headers = [{name: 'authorization', value: 'Bearer loopback'}];
-    const platform: McpServer = {type: 'http', name: 'platform', url: `${base()}/mcp`, headers};
-    const {sessionId} = await agent.agent.request('session/new', {cwd, mcpServers: [platform]});
+    const server: McpServer = {type: 'http', name: 'platform', url: `${platform.url}/mcp`, headers};
+    const {sessionId} = await agent.agent.request('session/new', {cwd, mcpServers: [server]});
     await eventually(() => expect(agent.stderr()).toContain('tools: get_session ask_user'));
     const {said} = await turn(
       agent,
@@ -235,15 +202,15 @@ describe('the platform', () => {
       'tools: get_session, ask_user\nget_session: did get_session {"session_id":"first"}\n' +
         'ask_user: did ask_user {"question":"Which colour?","options":[{"id":"red","label":"Red"},{"id":"deep-blue","label":"Deep blue"}]}\n',
     );
-    expect(new Set(calls.map((call) => call.key))).toEqual(new Set(['Bearer loopback']));
+    expect(new Set(platform.calls.map((call) => call.key))).toEqual(new Set(['Bearer loopback']));
   });
 
   it('is found in the environment too, with the model', async () => {
     const agent = start({
       env: {
-        CARREL_MCP_URL: `${base()}/mcp`,
+        CARREL_MCP_URL: `${platform.url}/mcp`,
         CARREL_MCP_TOKEN: 'token',
-        CARREL_MODEL_URL: `${base()}/model`,
+        CARREL_MODEL_URL: `${platform.url}/model`,
         CARREL_MODEL_KEY: 'key',
         CARREL_MODEL_NAME: 'stub-model',
       },
@@ -253,8 +220,8 @@ describe('the platform', () => {
       'tools: get_session, ask_user\nI am a model\n',
     );
     expect((await turn(agent, id, 'And now?')).said).toBe('I am a model');
-    expect(calls.at(-1)).toMatchObject({path: '/model/v1/messages', key: 'key'});
-    expect(JSON.parse(calls.at(-1)?.body ?? '{}')).toMatchObject({
+    expect(platform.calls.at(-1)).toMatchObject({path: '/model/v1/messages', key: 'key'});
+    expect(JSON.parse(platform.calls.at(-1)?.body ?? '{}')).toMatchObject({
       model: 'stub-model',
       messages: [{role: 'user'}, {role: 'assistant'}, {role: 'user', content: 'And now?'}],
     });

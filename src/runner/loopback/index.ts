@@ -1,12 +1,12 @@
 import {createServer, type IncomingMessage, type Server, type ServerResponse} from 'node:http';
 import type {Socket} from 'node:net';
+import {answerOrCut} from './answer-or-cut.ts';
 import {startNameAnswerer} from './dns.ts';
 import {refuseForm} from './guard.ts';
 import {createHttpsProxy} from './https-proxy.ts';
 import {McpForward} from './mcp-forward.ts';
 import {ModelProxy} from './model-proxy.ts';
 import type {Loopback, StartLoopback} from './ports.ts';
-import {sendJson} from './send-json.ts';
 import {ToolsSeen} from './tools-seen.ts';
 
 export {checkIsolation} from './isolation.ts';
@@ -35,7 +35,7 @@ export const startLoopback: StartLoopback = async (options) => {
     route({request, response, host, mcp, model}).catch((error: unknown) => {
       // Only what the agent cannot cause ends here; the message may hold anything, so it is not sent.
       options.log.warn({error: errorName(error)}, 'a loopback request failed');
-      sendJson(response, 500, JSON.stringify({error: {code: 'internal', message: 'the runner failed: try again'}}));
+      answerOrCut(response, 500, JSON.stringify({error: {code: 'internal', message: 'the runner failed: try again'}}));
     });
   });
   const dns = await startNameAnswerer(options.ports.dns, options.log);
@@ -68,13 +68,13 @@ interface Routed {
 
 async function route({request, response, host, mcp, model}: Routed): Promise<void> {
   const refusal = refuseForm(request, host);
-  if (refusal) return sendJson(response, refusal.status, JSON.stringify({error: refusal}));
+  if (refusal) return answerOrCut(response, refusal.status, JSON.stringify({error: refusal}));
   const target = request.url ?? '';
   if (target === '/mcp') return await mcp.answer(request, response);
   if (target.startsWith('/model/') && model)
     return await model.answer(request, response, target.slice('/model'.length));
   const paths = model ? '/mcp and /model' : '/mcp; this agent has no model behind a proxy';
-  sendJson(response, 404, JSON.stringify({error: {code: 'not_found', message: `nothing here: use ${paths}`}}));
+  answerOrCut(response, 404, JSON.stringify({error: {code: 'not_found', message: `nothing here: use ${paths}`}}));
 }
 
 function errorName(error: unknown): string {

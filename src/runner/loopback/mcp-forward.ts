@@ -5,9 +5,9 @@ import {MAX_MCP_MESSAGE} from '../../api/wire/mcp.ts';
 import {parseJson} from '../../domain/model/failure.ts';
 import {bearer, type Headers} from '../../domain/model/header.ts';
 import {BodyTooLarge, readBody} from '../../http/body.ts';
+import {answerOrCut} from './answer-or-cut.ts';
 import {refuseKey} from './guard.ts';
 import type {LoopbackOptions} from './ports.ts';
-import {sendJson} from './send-json.ts';
 
 /** All bodies in memory together: the runner lives in a small container, and calls may wait for minutes. */
 const MAX_BUFFERED = 16 << 20;
@@ -53,14 +53,14 @@ export class McpForward {
   /** Answers one request for `/mcp` whose form was checked. */
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const wrong = refuseKey(bearer(request.headers.authorization), this.options.key);
-    if (wrong) return sendJson(response, wrong.status, rpcError(null, wrong.message));
+    if (wrong) return answerOrCut(response, wrong.status, rpcError(null, wrong.message));
     if (request.method !== 'POST') {
       response.setHeader('allow', 'POST');
-      return sendJson(response, 405, rpcError(null, 'this endpoint is stateless: use POST'));
+      return answerOrCut(response, 405, rpcError(null, 'this endpoint is stateless: use POST'));
     }
     const reserved = Math.min(Number(request.headers['content-length'] ?? MAX_MCP_MESSAGE), MAX_MCP_MESSAGE);
     if (this.buffered + reserved > MAX_BUFFERED) {
-      return sendJson(response, 429, rpcError(null, 'too many large requests at once: try again'));
+      return answerOrCut(response, 429, rpcError(null, 'too many large requests at once: try again'));
     }
     this.buffered += reserved;
     try {
@@ -76,7 +76,7 @@ export class McpForward {
       body = await readBody(request, MAX_MCP_MESSAGE);
     } catch (error) {
       if (!(error instanceof BodyTooLarge)) throw error;
-      return sendJson(response, 413, rpcError(null, `the body may hold at most ${MAX_MCP_MESSAGE} bytes`));
+      return answerOrCut(response, 413, rpcError(null, `the body may hold at most ${MAX_MCP_MESSAGE} bytes`));
     }
     // What is no single message goes on as it is: the gateway refuses it in its own words.
     const message = Message.safeParse(parseJson(body.toString('utf8'))).data ?? {};
@@ -93,7 +93,7 @@ export class McpForward {
       if (status === 401) {
         reply.resume();
         // Passed on, a 401 would send clients looking for an OAuth server.
-        return sendJson(
+        return answerOrCut(
           call.response,
           200,
           rpcError(id ?? null, 'the platform refuses this session; it may be ending'),
@@ -112,7 +112,7 @@ export class McpForward {
       const advice = error.sent
         ? 'the platform did not answer, and the call may have taken effect: look before you try again, or repeat it with the same idempotency key'
         : 'the platform cannot be reached just now; nothing was done: try again in a few seconds';
-      sendJson(call.response, id === undefined ? 503 : 200, rpcError(id ?? null, advice));
+      answerOrCut(call.response, id === undefined ? 503 : 200, rpcError(id ?? null, advice));
     }
   }
 

@@ -4,12 +4,12 @@ import {failureBody, parseJson} from '../../domain/model/failure.ts';
 import {shownKey} from '../../domain/model/header.ts';
 import {BaseUrlError, readBaseUrl, type Upstream} from '../../domain/model/url.ts';
 import {BodyTooLarge, readBody} from '../../http/body.ts';
+import {answerOrCut} from './answer-or-cut.ts';
 import {refuseKey} from './guard.ts';
 import {ModelLedger} from './model-ledger.ts';
 import {type ModelSecret, readModelSecret, Trust} from './model-secret.ts';
 import {ModelCallFailed, sendModelCall} from './model-send.ts';
 import type {Finding, LoopbackOptions} from './ports.ts';
-import {sendJson} from './send-json.ts';
 
 /** Largest request body; providers take 20 to 32 MiB, mostly as images. */
 export const MAX_MODEL_BODY = 16 << 20;
@@ -113,6 +113,6 @@ export class ModelProxy {
   }
 
   private refuse(response: ServerResponse, status: number, code: string, message: string): void {
-    sendJson(response, status, failureBody(this.dialect, status, code, message));
+    answerOrCut(response, status, failureBody(this.dialect, status, code, message));
   }
 }

@@ -104,6 +104,22 @@ describe('what comes back when a pod is made', () => {
     expect(bench.api.list(Events).filter((e) => e.reason === 'PodForeign')).toHaveLength(1);
   });
 
+  it('a pod that claims to be of a session is deleted, in an Event that says why', async () => {
+    await bench.firstTurnEnds();
+    const {uid} = (await bench.run.session('one')).metadata;
+    const owner = {apiVersion: 'carrel.dev/v1alpha1', kind: 'Session', name: 'one', uid, controller: true};
+    const labels = {'carrel.dev/session': 'one'};
+    const foreign = {metadata: {name: 'helper', namespace, labels, ownerReferences: [owner]}, spec: {containers: []}};
+    bench.api.put(Pods, foreign);
+    await bench.run.until('told', async () =>
+      bench.api.list(Events).find((e) => e.reason === 'PodForeign' && e.note?.includes('pod helper has this Session')),
+    );
+    await bench.run.settled();
+    expect(bench.api.list(Pods).map((p) => p.metadata.name)).toEqual([`carrel-one-${uid.slice(0, 8)}-1`]);
+    expect(bench.api.list(Events).filter((e) => e.reason === 'PodForeign')).toHaveLength(1);
+    expect((await bench.run.session('one')).status?.phase).toBe('Idle');
+  });
+
   it.each([
     ['made by an earlier release', (pod: Pod) => ({...pod.spec, initContainers: []})],
     [

@@ -110,7 +110,10 @@ export const sessionConditions = defineConditions({
       event: 'Warning',
     },
     PodMutated: {means: 'Something changed the pod that was asked for; it was deleted.', event: 'Warning'},
-    PodForeign: {means: 'Another pod had the name of ours; it was deleted.', event: 'Warning'},
+    PodForeign: {
+      means: 'A pod that the platform did not make had the name of ours or the Session as its owner; it was deleted.',
+      event: 'Warning',
+    },
     PodLost: {means: 'The pod went away without being asked to; a new attempt follows.', event: 'Warning'},
     Evicted: {means: 'The node evicted the pod.', event: 'Warning'},
     NodeLost: {means: 'The node of the pod is gone.', event: 'Warning'},

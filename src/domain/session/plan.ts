@@ -1,4 +1,5 @@
 import type {Condition} from '../../api/kube-object.ts';
+import type {Pod} from '../../api/kube-pod.ts';
 import {done, type Outcome} from '../../api/outcome.ts';
 import type {SessionStatus, TurnObject} from '../../api/v1alpha1/index.ts';
 import {ARCHIVE_TROUBLE} from '../archive.ts';
@@ -13,7 +14,7 @@ import {ENDING} from './life-end.ts';
 import {WITH_POD} from './life-pod.ts';
 import {RESTING} from './life-rest.ts';
 import {STARTING} from './life-start.ts';
-import {podName} from './pod.ts';
+import {isPodName, podName} from './pod.ts';
 import {planQueue, type Queue} from './queue.ts';
 import {findingConditions, reported} from './runner-report.ts';
 import {podUid, type SessionSeen} from './seen.ts';
@@ -48,9 +49,10 @@ export function planSession(seen: SessionSeen): SessionPlan {
   const queue = planQueue(seen);
   const life = decide({seen, queue, status});
   const active = activeAfter(queue, life);
+  const unwanted = strays(seen, life);
   return {
     steps: [
-      ...strays(seen, life),
+      ...unwanted.map((pod): Step => ({do: 'DeletePod', name: pod.metadata.name, uid: pod.metadata.uid})),
       ...life.steps,
       ...(queue.initial ? [{do: 'CreateInitialTurn'} as const] : []),
       // Last, because they wait for the archive: nothing else is held up while it is down.
@@ -60,7 +62,7 @@ export function planSession(seen: SessionSeen): SessionPlan {
     turnWrites: turnWrites(seen, queue, life),
     ended: queue.ended,
     adopt: adoptable(seen, queue),
-    notes: life.notes ?? [],
+    notes: [...(life.notes ?? []), ...unwanted.flatMap((pod) => foreign(seen, pod))],
     outcome: life.outcome,
   };
 }
@@ -91,13 +93,18 @@ function turnSteps(seen: SessionSeen, queue: Queue): Step[] {
  * Pods of ours that are not the present one: at most one pod per Session in the API. One that was made and not recorded is
  * taken while its attempt starts; a Session that rests, ends or has failed meanwhile has no use for it.
  */
-function strays({session, strays}: SessionSeen, life: Life): Step[] {
+function strays({session, strays}: SessionSeen, life: Life): Pod[] {
   const starts =
     session.status?.phase === 'Starting' && life.phase === 'Starting' && life.changes.attempt === undefined;
   const expected = starts ? podName(identityOf(session), session.status?.attempt ?? 0) : undefined;
-  return strays
-    .filter((pod) => pod.metadata.deletionTimestamp === undefined && pod.metadata.name !== expected)
-    .map((pod) => ({do: 'DeletePod', name: pod.metadata.name, uid: pod.metadata.uid}));
+  return strays.filter((pod) => pod.metadata.deletionTimestamp === undefined && pod.metadata.name !== expected);
+}
+
+/** Whoever made a pod that only claims to be one of a Session reads why it went; what we left behind ourselves is no news. */
+function foreign({session}: SessionSeen, {metadata: {name}}: Pod): Note[] {
+  if (isPodName(identityOf(session), name)) return [];
+  const note = `pod ${name} has this Session as its owner and was not made by the platform: it is deleted. Take the owner reference away from yours`;
+  return [{reason: 'PodForeign', action: 'DeletePod', note}];
 }
 
 function activeAfter(queue: Queue, life: Life): Queue['active'] {

@@ -55,6 +55,12 @@ export function podName(session: SessionIdentity, attempt: number): string {
   return `${POD_PREFIX}${session.name}-${uid8(session.uid)}-${attempt}`;
 }
 
+/** True for the names that pods of any attempt of the Session have. */
+export function isPodName(session: SessionIdentity, name: string): boolean {
+  const attempt = Number(name.split('-').at(-1));
+  return Number.isSafeInteger(attempt) && name === podName(session, attempt);
+}
+
 /** The pod of a session attempt: the one place where pods are made; nothing of a user passes through but what is named here. */
 export function buildPod(input: PodInput): Manifest<Pod> {
   const {session, revision} = input;

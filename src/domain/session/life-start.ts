@@ -6,14 +6,13 @@ import {podName} from './pod.ts';
 import type {RevisionChoice} from './seen.ts';
 import {WARNINGS_AFTER_MS} from './start.ts';
 import type {Step} from './steps.ts';
-import {happenedSince, type LifeStep, stepsWithin, withStep} from './timeline.ts';
+import {happenedSince, type LifeStep, LOSSES_WITHIN_MS, stepsWithin, withStep} from './timeline.ts';
 import {volumeClaimName} from './volume.ts';
 
 /** How a Session without a usable pod gets one. */
 export const STARTING: readonly LifeRule[] = [restarting, lost, podToMake, attemptToMake];
 
 const LOSSES = 3;
-const LOSSES_WITHIN_MS = 600_000;
 
 /** `restart` was raised: the present pod goes first, then a new attempt follows. */
 function restarting(life: LifeSeen): Life | undefined {

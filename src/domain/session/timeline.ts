@@ -17,17 +17,40 @@ export type LifeStep =
   | 'Closing'
   | 'Closed';
 
+/** Losses of pods that are longer ago say nothing any more about the next one. */
+export const LOSSES_WITHIN_MS = 600_000;
+
 const LONGEST = 20;
 
-/** The timeline with one more step; the oldest fall out. */
+/** The timeline with one more step; the oldest fall out, but for what decides about the next loss. */
 export function withStep(timeline: Timeline | undefined, step: LifeStep, now: Date, note?: string): Timeline {
   const entry = {time: wholeSeconds(now), event: step, ...(note === undefined ? {} : {note: cutBytes(note, 256)})};
-  return [...(timeline ?? []), entry].slice(-LONGEST);
+  let steps: Timeline = [...(timeline ?? []), entry];
+  while (steps.length > LONGEST) steps = steps.toSpliced(leastNeeded(steps, now), 1);
+  return steps;
+}
+
+/**
+ * Place of the step that goes first. Whoever flips `spec.desired` fills a timeline within seconds: that must not let losses be
+ * forgotten, nor which of them were before the present attempt. Where each step is needed, it is the oldest.
+ */
+function leastNeeded(steps: Timeline, now: Date): number {
+  const begun = steps.findLastIndex((e) => e.event === 'Started');
+  return Math.max(
+    0,
+    steps
+      .slice(0, -1)
+      .findIndex((e, at) => at !== begun && !(e.event === 'Lost' && isWithin(e, now, LOSSES_WITHIN_MS))),
+  );
 }
 
 /** How often this step was taken within the last `withinMs`. */
 export function stepsWithin(timeline: Timeline | undefined, step: LifeStep, now: Date, withinMs: number): number {
-  return (timeline ?? []).filter((e) => e.event === step && now.getTime() - Date.parse(e.time) <= withinMs).length;
+  return (timeline ?? []).filter((e) => e.event === step && isWithin(e, now, withinMs)).length;
+}
+
+function isWithin({time}: Timeline[number], now: Date, withinMs: number): boolean {
+  return now.getTime() - Date.parse(time) <= withinMs;
 }
 
 /** True when `step` was taken after the last time that `other` was. */

@@ -10,7 +10,7 @@ import {laterChanges} from './pod-changes.ts';
 import {type PodEnd, podEnd, tokensVoid} from './pod-end.ts';
 import {knownReason, reported, reportFailure} from './runner-report.ts';
 import {startState} from './start.ts';
-import {happenedSince, type LifeStep, LOSSES_WITHIN_MS, stepsWithin, withStep} from './timeline.ts';
+import {happenedSince, type LifeStep, LOSSES, LOSSES_WITHIN_MS, stepsWithin, withStep} from './timeline.ts';
 
 /** How a Session with a pod stands. */
 export const WITH_POD: readonly LifeRule[] = [mutated, unreachable, going, ended, refused, deaf, starting, up];
@@ -90,7 +90,8 @@ function ended(life: LifeSeen): Life | undefined {
   const told = report === undefined ? undefined : reportFailure(report);
   if (told !== undefined) return fail(life, withAdvice(told));
   if (report === undefined && !FROM_OUTSIDE.includes(end.stopped)) return fail(life, withAdvice(end));
-  if (stepsWithin(status.timeline, 'Lost', seen.now, LOSSES_WITHIN_MS) >= 2) return fail(life, withAdvice(end));
+  if (stepsWithin(status.timeline, 'Lost', seen.now, LOSSES_WITHIN_MS) >= LOSSES - 1)
+    return fail(life, withAdvice(end));
   return {
     phase: status.phase ?? 'Starting',
     ready: {status: 'False', reason: end.reason, message: `${end.message}; a new attempt follows`},

@@ -1,7 +1,8 @@
 import {wholeSeconds} from '../../api/condition-list.ts';
 import {moved} from './address.ts';
 import {atFirst, deletePod, fail, type Life, type LifeRule, type LifeSeen, left, podLeft} from './life.ts';
-import {withStep} from './timeline.ts';
+import {type PodEnd, tokensVoid} from './pod-end.ts';
+import {LOSSES, LOSSES_WITHIN_MS, stepsWithin, withStep} from './timeline.ts';
 
 /** When a Session has no pod although it goes on. */
 export const RESTING: readonly LifeRule[] = [workspaceLost, sleeping];
@@ -14,7 +15,10 @@ function workspaceLost(life: LifeSeen): Life | undefined {
   return fail(life, {reason: 'WorkspaceLost', stopped: 'WorkspaceLost', message});
 }
 
-/** No pod while nothing is runnable: because it is desired, because it slept already, or because it was idle long enough. */
+/**
+ * No pod while nothing is runnable: because it is desired, because it slept already, because it was idle long enough, or
+ * because the pod that it has would hear of no turn.
+ */
 function sleeping(life: LifeSeen): Life | undefined {
   const {seen, queue, status} = life;
   if (queue.runnable || queue.holding > 0) return undefined;
@@ -23,13 +27,10 @@ function sleeping(life: LifeSeen): Life | undefined {
   const due = status.phase === 'Idle' ? left(status.idleSince, idle?.sleepAfter, seen.now) : undefined;
   const desired = seen.session.spec.desired === 'Sleeping';
   const restart = seen.session.spec.restart > (status.restart ?? 0);
-  if (
-    !desired &&
-    (!asleep || restart) &&
-    !(due !== undefined && due <= 0) &&
-    !(status.phase !== 'Starting' && moved(seen))
-  )
-    return undefined;
+  const untrusted = replaced(life);
+  const deaf = untrusted !== undefined || (status.phase !== 'Starting' && moved(seen));
+  if (!desired && (!asleep || restart) && !(due !== undefined && due <= 0) && !deaf) return undefined;
+  const note = untrusted === undefined ? undefined : `${untrusted.reason}: ${untrusted.message}`;
   const idleSince = status.idleSince ?? wholeSeconds(seen.now);
   return {
     phase: 'Sleeping',
@@ -46,8 +47,19 @@ function sleeping(life: LifeSeen): Life | undefined {
       startingSince: undefined,
       heldSince: undefined,
       idleSince,
-      ...(status.phase === 'Sleeping' ? {} : {timeline: withStep(status.timeline, 'Sleeping', seen.now)}),
+      ...(status.phase === 'Sleeping' ? {} : {timeline: withStep(status.timeline, 'Sleeping', seen.now, note)}),
     },
     outcome: atFirst(left(idleSince, idle?.closeAfter, seen.now)),
   };
+}
+
+/**
+ * Whoever deletes a ServiceAccount again and again must not bring down sessions that have nothing to lose. One that starts gets
+ * another pod, because that was to be prepared, until this was tried as often as for one with work.
+ */
+function replaced({seen, status}: LifeSeen): PodEnd | undefined {
+  const {pod, now} = seen;
+  if (pod.kind !== 'Present') return undefined;
+  const again = status.phase === 'Starting' && stepsWithin(status.timeline, 'Lost', now, LOSSES_WITHIN_MS) < LOSSES - 1;
+  return again ? undefined : tokensVoid(seen, pod.pod);
 }

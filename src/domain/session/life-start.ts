@@ -6,13 +6,11 @@ import {podName} from './pod.ts';
 import type {RevisionChoice} from './seen.ts';
 import {WARNINGS_AFTER_MS} from './start.ts';
 import type {Step} from './steps.ts';
-import {happenedSince, type LifeStep, LOSSES_WITHIN_MS, stepsWithin, withStep} from './timeline.ts';
+import {happenedSince, type LifeStep, LOSSES, LOSSES_WITHIN_MS, stepsWithin, withStep} from './timeline.ts';
 import {volumeClaimName} from './volume.ts';
 
 /** How a Session without a usable pod gets one. */
 export const STARTING: readonly LifeRule[] = [restarting, lost, podToMake, attemptToMake];
-
-const LOSSES = 3;
 
 /** `restart` was raised: the present pod goes first, then a new attempt follows. */
 function restarting(life: LifeSeen): Life | undefined {

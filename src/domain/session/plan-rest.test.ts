@@ -1,6 +1,23 @@
-import {describe} from 'vitest';
-import {type Case, checkPlans, entry, going, gone, queued, running, works} from '../../../test/support/plan-cases.ts';
+import {describe, expect} from 'vitest';
+import {
+  type Case,
+  checkPlans,
+  entry,
+  going,
+  gone,
+  queued,
+  running,
+  unready,
+  works,
+} from '../../../test/support/plan-cases.ts';
 import {ago, POD_UID, READY, revisionData, seenWithPod, turn} from '../../../test/support/session-objects.ts';
+
+const lostTwice = [
+  {time: ago(300), event: 'Lost', note: 'a'},
+  {time: ago(200), event: 'Started'},
+  {time: ago(100), event: 'Lost', note: 'b'},
+  {time: ago(90), event: 'Started'},
+];
 
 const CASES: Record<string, Case> = {
   'a failed session stays as it is until restart is raised': {
@@ -115,6 +132,36 @@ const CASES: Record<string, Case> = {
     phase: 'Sleeping',
     ready: 'Sleeping',
     conditions: ['Ready'],
+  },
+  'idle, and the ServiceAccount was deleted and made again: only the pod goes': {
+    seen: seenWithPod({}, {accountUid: 'another'}),
+    phase: 'Sleeping',
+    ready: 'Sleeping',
+    steps: ['DeletePod'],
+    status: {
+      timeline: [{event: 'Started'}, {event: 'Sleeping', note: expect.stringMatching(/^ServiceAccountReplaced: /)}],
+    },
+  },
+  'idle, and the ServiceAccount was made again after two pods were lost: it has nothing that it could not do': {
+    seen: seenWithPod({timeline: lostTwice}, {accountUid: 'another'}),
+    phase: 'Sleeping',
+    ready: 'Sleeping',
+    steps: ['DeletePod'],
+  },
+  'the ServiceAccount was made again while its pod is prepared, for the third time: a turn wakes it': {
+    seen: seenWithPod({...unready, timeline: lostTwice}, {accountUid: 'another'}),
+    phase: 'Sleeping',
+    ready: 'Sleeping',
+    steps: ['DeletePod'],
+  },
+  'the ServiceAccount was made again for the third time and a turn waits: it would go on for ever': {
+    seen: seenWithPod(
+      {timeline: lostTwice, admitted: [entry('first', 1)], lastSequence: 1},
+      {accountUid: 'another', turns: [turn('first', queued(1))]},
+    ),
+    phase: 'Failed',
+    ready: 'ServiceAccountReplaced',
+    steps: ['DeletePod'],
   },
   'the volume is gone': {
     seen: seenWithPod({}, {volume: 'Lost'}),

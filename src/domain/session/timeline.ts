@@ -17,7 +17,8 @@ export type LifeStep =
   | 'Closing'
   | 'Closed';
 
-/** Losses of pods that are longer ago say nothing any more about the next one. */
+/** So many pods that are lost within this time are a failure of the Session; what is longer ago says nothing any more. */
+export const LOSSES = 3;
 export const LOSSES_WITHIN_MS = 600_000;
 
 const LONGEST = 20;

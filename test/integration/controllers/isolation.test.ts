@@ -38,13 +38,14 @@ describe('the NetworkPolicy of an Agent', () => {
     await mended();
   });
 
-  it('a ServiceAccount that somebody deletes comes back, and pods whose tokens are void by that are replaced', async () => {
+  it('a ServiceAccount that somebody deletes comes back, and an idle pod whose tokens are void by that goes: its session sleeps', async () => {
     const before = await place.idle('voided', {prompt: 'hello'});
     const {namespace} = place;
     const pod = await place.client.get(Pods, {namespace, name: before.status?.pod?.name ?? ''});
     await place.kubectl('delete', 'serviceaccount', pod.spec.serviceAccountName ?? '');
-    const after = await place.sessionIs('voided', (s) => s.status?.attempt === 2 && s.status.pod !== undefined);
-    expect(after.status?.timeline?.at(-2)?.note).toMatch(/^ServiceAccountReplaced: .* tokens of pod .* are void$/);
+    const after = await place.sessionIs('voided', (s) => s.status?.phase === 'Sleeping' && s.status.pod === undefined);
+    expect(after.status?.attempt).toBe(1);
+    expect(after.status?.timeline?.at(-1)?.note).toMatch(/^ServiceAccountReplaced: .* tokens of pod .* are void$/);
     await place.kubectl('delete', 'sessions.carrel.dev', 'voided');
   });
 

@@ -31,12 +31,12 @@ export class DesiredWatch {
       try {
         // Numbers are those of one stream: another replica may have seen less, or count from elsewhere. Its first document
         // is taken as it is; the same turn is never taken twice, and a stop names its turn.
-        let generation = 0;
+        let latest: Desired | undefined;
         for await (const line of this.gateway.desired(signal)) {
           failures = 0;
-          if ('ping' in line || line.generation < generation) continue;
-          generation = line.generation;
-          this.take(line);
+          if (!('ping' in line) && line.generation >= (latest?.generation ?? 0)) latest = line;
+          // Also at a ping: that it still holds tells more than that it did.
+          if (latest !== undefined) this.take(latest);
         }
       } catch (error) {
         if (signal.aborted) break;

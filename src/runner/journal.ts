@@ -114,6 +114,11 @@ export class Journal {
     while (this.waiting > ROOM) await this.changed();
   }
 
+  /** True while this very event waits. */
+  holds(event: RunnerEvent): boolean {
+    return this.epochs.some((e) => e.entries.some((entry) => entry.event === event));
+  }
+
   isEmpty(): boolean {
     return this.epochs.every((e) => e.entries.length === 0);
   }

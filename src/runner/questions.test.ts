@@ -1,7 +1,8 @@
 import {mkdtempSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
-import {afterEach, beforeEach, expect, test} from 'vitest';
+import {afterEach, beforeEach, describe, expect, test, vi} from 'vitest';
+import type {Desired} from '../api/wire/runner.ts';
 import {Journal} from './journal.ts';
 import {Questions} from './questions.ts';
 import {Reporter} from './reporter.ts';
@@ -64,5 +65,87 @@ test('a permission that an older object answers in words is refused, and the tra
   expect(records?.at(-1)).toMatchObject({
     kind: 'notice',
     text: expect.stringContaining('The answer of question q1 names none of its options (allow, reject)'),
+  });
+});
+
+describe('a question that no Question stands for', () => {
+  beforeEach(() => void vi.useFakeTimers({toFake: ['setTimeout', 'clearTimeout']}));
+  afterEach(() => void vi.useRealTimers());
+
+  const turn = {name: 'n', uid: 'u', sequence: 1, input: [], preface: []};
+  const document = (change: Partial<Desired> = {}): Desired => ({
+    podUid: 'p',
+    attempt: 1,
+    generation: 1,
+    session: {name: 's', uid: 'su'},
+    turn,
+    answers: [],
+    questions: [],
+    desired: 'Run',
+    ...change,
+  });
+
+  /** A permission that was asked for, and that the gateway has stored unless a test says otherwise. */
+  function ask(stored = true) {
+    const journal = new Journal(folder, 1);
+    const questions = new Questions(new Reporter(journal, () => new Date(0)), new StateFile(folder));
+    const asking = {uid: 'u', name: 'n', record: {uid: 'u', sequence: 1}};
+    const options = [{optionId: 'allow', name: 'Allow', kind: 'allow_once'}];
+    const wanted = {sessionId: 's', toolCall: {toolCallId: 't'}, options, known: {}};
+    let reply: object | undefined;
+    void questions.permission(asking, wanted, new AbortController().signal).then((said) => (reply = said));
+    const store = () => journal.acknowledge(1, 1);
+    if (stored) store();
+    const told = () => (journal.batch()?.events ?? []).map((e) => (e.type === 'record' ? e.record : e));
+    const pass = async (milliseconds: number) => {
+      await vi.advanceTimersByTimeAsync(milliseconds);
+      return reply;
+    };
+    return {questions, store, told, pass};
+  }
+
+  test('is taken back after 5 s, and gateway and transcript are told', async () => {
+    const {questions, told, pass} = ask();
+    questions.compare(document());
+    expect(await pass(4_999)).toBeUndefined();
+    questions.compare(document());
+    expect(await pass(1)).toEqual({outcome: 'cancelled'});
+    expect(told().slice(-2)).toEqual([
+      {type: 'withdrawn', requestId: '0-1', turnUid: 'u'},
+      expect.objectContaining({kind: 'answer', data: {requestId: '0-1', outcome: 'Withdrawn'}}),
+    ]);
+  });
+
+  test.each<[string, Partial<Desired>]>([
+    ['it is there after all', {questions: ['0-1']}],
+    ['the gateway cannot tell any more', {questions: undefined}],
+  ])('waits on when %s: the next absence counts from its own beginning', async (_why, change) => {
+    const {questions, pass} = ask();
+    questions.compare(document());
+    await pass(4_999);
+    questions.compare(document(change));
+    expect(await pass(60_000)).toBeUndefined();
+    questions.compare(document());
+    expect(await pass(4_999)).toBeUndefined();
+    expect(await pass(1)).toEqual({outcome: 'cancelled'});
+  });
+
+  test('waits while the gateway has not stored it; what counts is a document of later', async () => {
+    const {questions, store, pass} = ask(false);
+    questions.compare(document());
+    expect(await pass(60_000)).toBeUndefined();
+    store();
+    expect(await pass(60_000)).toBeUndefined();
+    questions.compare(document());
+    expect(await pass(5_000)).toEqual({outcome: 'cancelled'});
+  });
+
+  test('is answered when the answer comes first, and told once', async () => {
+    const {questions, told, pass} = ask();
+    questions.compare(document());
+    await pass(4_999);
+    questions.answer([{question: 'q', uid: 'qu', requestId: '0-1', outcome: 'Answered', option: 'allow'}]);
+    expect(await pass(60_000)).toEqual({outcome: 'selected', optionId: 'allow'});
+    expect(told().flatMap((e) => ('type' in e ? [e.type] : []))).toEqual(['delivered']);
   });
 });

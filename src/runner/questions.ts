@@ -1,3 +1,4 @@
+import type {Desired, RunnerEvent} from '../api/wire/runner.ts';
 import {
   type Answer,
   type ElicitationReply,
@@ -8,6 +9,8 @@ import {
   permissionReply,
 } from '../domain/runner/answer.ts';
 import {cleanText, head} from '../domain/runner/clean.ts';
+import {ABSENT_FOR} from '../domain/runner/next-step.ts';
+import {withoutQuestion} from '../domain/runner/without-question.ts';
 import type {ElicitationAsked, PermissionAsked} from './acp.ts';
 import type {RecordTurn, Reporter} from './reporter.ts';
 import type {StateFile} from './state.ts';
@@ -25,7 +28,12 @@ const MAX_INDENTED = 256;
 /** The turn in which an agent asks. */
 export type AskingTurn = {uid: string; name: string; record: RecordTurn};
 
-type Open = {requestId: string; turn: AskingTurn; settle: (answer: Answer | 'expired' | 'withdrawn') => void};
+type Asked = {requestId: string; turn: AskingTurn; event: RunnerEvent};
+type Open = Asked & {
+  settle: (answer: Answer | 'expired' | 'withdrawn') => void;
+  /** Runs while the desired document says that it has no Question. */
+  absent?: NodeJS.Timeout | undefined;
+};
 
 /** Questions of the agent that wait for an answer. */
 export class Questions {
@@ -95,9 +103,31 @@ export class Questions {
     }
   }
 
+  /** Takes back what has had no Question for a while: somebody deleted it, or the gateway may not make it. */
+  compare(desired: Desired): void {
+    const open = [...this.open.values()];
+    const waiting = open.map(({requestId, turn, event}) => {
+      return {requestId, turnUid: turn.uid, acknowledged: this.reporter.isAcknowledged(event)};
+    });
+    const gone = withoutQuestion(desired, waiting);
+    for (const each of open) {
+      if (gone.has(each.requestId)) each.absent ??= setTimeout(() => this.takeBack(each), ABSENT_FOR);
+      else {
+        clearTimeout(each.absent);
+        each.absent = undefined;
+      }
+    }
+  }
+
   /** The turn is over or stopped: nothing waits any more. */
   withdrawAll(): void {
     for (const open of [...this.open.values()]) open.settle('withdrawn');
+  }
+
+  private takeBack({requestId, turn, settle}: Open): void {
+    settle('withdrawn');
+    const outcome = 'Withdrawn';
+    this.reporter.record({kind: 'answer', text: outcome, data: {requestId, outcome}}, turn.record);
   }
 
   private ask(
@@ -111,7 +141,7 @@ export class Questions {
     const requestId = `${this.state.get().epoch}-${this.count}`;
     const expiresAt = new Date(Date.parse(this.reporter.time()) + OPEN_FOR).toISOString();
     const text = head(cleanText(question.text), MAX_SHOWN);
-    this.reporter.event({
+    const event: RunnerEvent = {
       type: 'question',
       turnUid: turn.uid,
       turnName: turn.name,
@@ -123,25 +153,24 @@ export class Questions {
         : {options: question.options.map(({id, label, kind}) => ({id, label, ...(kind === undefined ? {} : {kind})}))}),
       ...(question.schema === undefined ? {} : {schema: cleanText(question.schema)}),
       expiresAt,
-    });
+    };
+    this.reporter.event(event);
     const options = question.options?.map(({id, label}) => ({id, label}));
     this.reporter.record(
       {kind: 'question', text, data: {requestId, kind: question.kind, ...(options === undefined ? {} : {options})}},
       turn.record,
     );
     this.remember();
-    return this.wait({requestId, turn}, cancelled);
+    return this.wait({requestId, turn, event}, cancelled);
   }
 
-  private wait(
-    of: {requestId: string; turn: AskingTurn},
-    cancelled: AbortSignal,
-  ): Promise<Answer | 'expired' | 'withdrawn'> {
+  private wait(of: Asked, cancelled: AbortSignal): Promise<Answer | 'expired' | 'withdrawn'> {
     return new Promise((resolve) => {
       const onCancel = (): void => settle('withdrawn');
       const settle = (answer: Answer | 'expired' | 'withdrawn'): void => {
         if (!this.open.delete(of.requestId)) return;
         clearTimeout(timer);
+        clearTimeout(open.absent);
         cancelled.removeEventListener('abort', onCancel);
         this.remember();
         if (answer === 'withdrawn') {
@@ -151,7 +180,8 @@ export class Questions {
       };
       const timer = setTimeout(() => settle('expired'), OPEN_FOR + EXPIRY_GRACE);
       cancelled.addEventListener('abort', onCancel, {once: true});
-      this.open.set(of.requestId, {...of, settle});
+      const open: Open = {...of, settle};
+      this.open.set(of.requestId, open);
       this.remember();
     });
   }

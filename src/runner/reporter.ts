@@ -26,6 +26,11 @@ export class Reporter {
     this.journal.append(event);
   }
 
+  /** True once the gateway has stored this very event, or a note in its place. */
+  isAcknowledged(event: RunnerEvent): boolean {
+    return !this.journal.holds(event);
+  }
+
   record(draft: Draft, turn?: RecordTurn): void {
     const text = draft.text === undefined ? {} : {text: head(cleanText(draft.text), 262_144)};
     const of = turn === undefined ? {} : {turn};

@@ -41,6 +41,8 @@ export class Supervisor {
   want(desired: Desired): void {
     this.desired = desired;
     this.look();
+    // Here and not at each look: a document from before a question was stored says nothing about it.
+    this.tools.questions.compare(desired);
   }
 
   /** The network policy holds: the agent may run. */

@@ -150,6 +150,29 @@ describe.concurrent('runner and shim as processes', {timeout: 150_000}, () => {
     expect(await gateway.finished(3)).toMatchObject({phase: 'Interrupted'});
   });
 
+  test('a permission whose Question is deleted, or was never made, is cancelled: the document names the ones that wait', async ({
+    bench,
+  }) => {
+    const {gateway} = bench;
+    await bench.start();
+    gateway.turn(1, 'permission');
+    const {requestId} = await gateway.find('question');
+    gateway.want({questions: [requestId]});
+    gateway.want({questions: []});
+    expect(await gateway.find('withdrawn')).toMatchObject({requestId, turnUid: 'uid-1'});
+    expect((await gateway.finished(1)).response).toContain('"outcome":"cancelled"');
+    // Nothing changes the document, which stood before the question did.
+    gateway.turn(2, 'permission');
+    const refused = await gateway.find('question', (event) => event.turnUid === 'uid-2');
+    await gateway.find('record', ({record}) => record.kind === 'question' && record.turn?.sequence === 2);
+    const asked = setInterval(() => gateway.ping(), 200);
+    expect(await gateway.find('withdrawn', (event) => event.turnUid === 'uid-2')).toMatchObject({
+      requestId: refused.requestId,
+    });
+    clearInterval(asked);
+    expect((await gateway.finished(2)).response).toContain('"outcome":"cancelled"');
+  });
+
   test('an agent that crashes in a turn fails it and is started again, at most 3 times', async ({bench}) => {
     const {gateway} = bench;
     await bench.start();

@@ -42,6 +42,11 @@ export class RunnerGateway {
     for (const stream of this.streams) stream.write(`${JSON.stringify(this.document)}\n`);
   }
 
+  /** Says that the document still holds. */
+  ping(): void {
+    for (const stream of this.streams) stream.write('{"ping":true}\n');
+  }
+
   private drop(): void {
     const {turn: _over, ...document} = this.document;
     this.document = document;

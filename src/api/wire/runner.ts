@@ -5,7 +5,7 @@ import {z} from 'zod';
  * token of audience `carrel-runner`; pod UID and Session come from the token review, never from a body.
  *
  * `GET /runner/v1/desired` streams NDJSON lines, each a whole `Desired` (level-triggered: the latest line is the truth)
- * or `{"ping":true}` each 25 s. `POST /runner/v1/events` takes an `EventBatch` and answers `Acked`.
+ * or `{"ping":true}` each 25 s: the latest line still holds. `POST /runner/v1/events` takes an `EventBatch` and answers `Acked`.
  * `GET /runner/v1/context` answers `Context`.
  * Status codes: 425 the pod is not bound to its Session yet, try again; 410 fenced, stop; 401 token refused;
  * 503 no verdict now, try again; 409 `gap` with `acked`: the archive lost what came after it, begin a new epoch. Any other
@@ -49,6 +49,11 @@ export const Desired = z.object({
       content: z.string().optional(),
     }),
   ),
+  /**
+   * Request ids of the turn whose Questions wait for an answer. Absent where that is not known: with no turn, from a replica
+   * whose copy may be old, from an earlier release.
+   */
+  questions: z.array(z.string()).optional(),
   /** Stop: end the agent when no turn runs, and exit; the pod is going away. */
   desired: z.enum(['Run', 'Stop']),
 });

@@ -22,7 +22,7 @@ export type NextStep =
   | {do: 'confirm'; since: number}
   | {do: 'leave'};
 
-/** Milliseconds: a replica of the gateway may still show a document from before the turn was dispatched. */
+/** Milliseconds until what the document does not name counts as gone: a replica of the gateway may be behind another. */
 export const ABSENT_FOR = 5_000;
 
 /** Compares what is desired with what is being done. A stop names one turn and never hits another. */

@@ -1,5 +1,6 @@
 import type {QuestionObject, SessionObject, TurnObject} from '../../src/api/v1alpha1/index.ts';
 import type {RunnerEvent} from '../../src/api/wire/runner.ts';
+import {questionName} from '../../src/gateway/runner-api/apply-question.ts';
 
 const meta = {namespace: 'team-a', creationTimestamp: '2026-01-01T00:00:00Z'};
 
@@ -55,7 +56,10 @@ export function turn(
   };
 }
 
-/** An open permission question of turn `t1`. */
+/** The name that the gateway gives to a request of turn `t1`. */
+export const nameOf = (requestId: string) => questionName(session(), {turnUid: 'turn-uid-1', requestId});
+
+/** An open permission question of turn `t1`, under the name that the gateway gives it. */
 export function question(
   changes: {
     name?: string;
@@ -63,7 +67,7 @@ export function question(
     status?: Partial<NonNullable<QuestionObject['status']>>;
   } = {},
 ): QuestionObject {
-  const name = changes.name ?? 'q1';
+  const name = changes.name ?? nameOf(changes.spec?.requestId ?? 'r1');
   return {
     apiVersion: 'carrel.dev/v1alpha1',
     kind: 'Question',

@@ -1,11 +1,14 @@
 import {describe, expect, it} from 'vitest';
 import {ago, NOW, POD_UID, question, READY, session, turn} from '../../../test/support/session-objects.ts';
+import type {QuestionObject} from '../../api/v1alpha1/index.ts';
 import {planQuestion, type QuestionSeen} from './plan.ts';
 
 const live = session({...READY});
 const asking = turn('first', {phase: 'Running', podUID: POD_UID});
 const over = turn('first', {phase: 'Completed', podUID: POD_UID});
 const later = new Date(NOW.getTime() + 60_000).toISOString();
+
+const deleted = (q: QuestionObject): QuestionObject => ({...q, metadata: {...q.metadata, deletionTimestamp: ago(1)}});
 
 const CASES: Record<string, {seen: Partial<QuestionSeen>; phase: string; turns?: number; outcome?: object}> = {
   'just asked': {seen: {question: question('q')}, phase: 'Open'},
@@ -37,6 +40,11 @@ const CASES: Record<string, {seen: Partial<QuestionSeen>; phase: string; turns?:
     phase: 'Withdrawn',
   },
   'taken back by the agent': {seen: {question: question('q', {status: {deliveredAt: ago(1)}})}, phase: 'Withdrawn'},
+  'deleted, and kept by a finalizer of somebody else': {
+    seen: {question: deleted(question('q', {kind: 'Permission'}))},
+    phase: 'Withdrawn',
+  },
+  'answered, then deleted': {seen: {question: deleted(question('q', {answer: {text: 'green'}}))}, phase: 'Answered'},
   'an Ask whose turn is over stays open': {seen: {question: question('q'), turn: over}, phase: 'Open'},
   'an Ask whose session is closed': {
     seen: {question: question('q'), session: session({...READY, phase: 'Closed'})},

@@ -1,6 +1,6 @@
 // Open --(answer set)--> Answered --(its turn is over, not delivered)--> a Turn that quotes it, once
 //   |--(expiresAt)-----> Expired
-//   `--(nobody waits)--> Withdrawn     an Ask outlives its turn and its pod, the other kinds do not
+//   `--(nobody waits, or it is deleted)--> Withdrawn     an Ask outlives its turn and its pod, the other kinds do not
 import {wholeSeconds} from '../../api/condition-list.ts';
 import type {Manifest} from '../../api/kube-object.ts';
 import {done, type Outcome, wait} from '../../api/outcome.ts';
@@ -76,6 +76,8 @@ function phaseOf(seen: QuestionSeen): [Phase, string] {
   if (question.spec.answer !== undefined) return ['Answered', `answered by ${question.spec.answeredBy ?? 'somebody'}`];
   // The gateway marks a question that the agent no longer waits for, before anybody has answered.
   if (question.status?.deliveredAt !== undefined) return ['Withdrawn', 'the agent took the question back'];
+  // Who deletes it takes it back, also while a finalizer of somebody else keeps the object.
+  if (question.metadata.deletionTimestamp !== undefined) return ['Withdrawn', 'somebody deleted the question'];
   const over = nobodyWaits(seen);
   if (over !== undefined) return ['Withdrawn', over];
   const expires = question.spec.expiresAt;

@@ -1,5 +1,5 @@
 import {describe, expect, it} from 'vitest';
-import {POD_UID, question, session, turn} from '../../../test/support/runner-objects.ts';
+import {nameOf, POD_UID, question, session, turn} from '../../../test/support/runner-objects.ts';
 import {type DesiredSeen, desiredView} from './desired.ts';
 
 const view = (changes: Partial<DesiredSeen> = {}) =>
@@ -75,20 +75,32 @@ describe('the stop of the desired document', () => {
 describe('the rest of the desired document', () => {
   it('carries answers of the running turn until they are acknowledged', () => {
     const answered = question({spec: {answer: {option: 'yes'}}, status: {phase: 'Answered'}});
+    const of = (requestId: string, more: {turn?: string; status?: object}) =>
+      question({
+        spec: {requestId, turn: more.turn ?? 't1'},
+        ...(more.status === undefined ? {} : {status: more.status}),
+      });
     const questions = [
       answered,
-      question({name: 'q2'}),
-      question({name: 'q3', status: {phase: 'Expired'}}),
-      question({name: 'q4', status: {phase: 'Withdrawn', deliveredAt: '2026-01-01T00:00:00Z'}}),
-      question({name: 'q5', spec: {turn: 't0'}, status: {phase: 'Answered'}}),
-      question({name: 'q6', spec: {kind: 'Ask', requestId: undefined}, status: {phase: 'Answered'}}),
-      {...answered, metadata: {...answered.metadata, name: 'q7', ownerReferences: []}},
+      of('r2', {}),
+      of('r3', {status: {phase: 'Expired'}}),
+      of('r4', {status: {phase: 'Withdrawn', deliveredAt: '2026-01-01T00:00:00Z'}}),
+      of('r5', {turn: 't0', status: {phase: 'Answered'}}),
+      question({name: 'ask', spec: {kind: 'Ask', requestId: undefined}, status: {phase: 'Answered'}}),
+      {...answered, metadata: {...answered.metadata, ownerReferences: []}},
     ];
     const answers = view({questions}).document.answers;
-    expect(answers.map((a) => [a.question, a.outcome, a.option])).toEqual([
-      ['q1', 'Answered', 'yes'],
-      ['q3', 'Expired', undefined],
-    ]);
+    expect(new Map(answers.map((a) => [a.question, [a.outcome, a.option]]))).toEqual(
+      new Map([
+        [nameOf('r1'), ['Answered', 'yes']],
+        [nameOf('r3'), ['Expired', undefined]],
+      ]),
+    );
+  });
+
+  it('takes no answer from a copy of a question: its name is not the one that the gateway gave', () => {
+    const copy = question({name: 'copy', spec: {answer: {option: 'yes'}}, status: {phase: 'Answered'}});
+    expect(view({questions: [question(), copy]}).document.answers).toEqual([]);
   });
 
   it('resumes the conversation that was reported last', () => {

@@ -1,5 +1,6 @@
 import type {QuestionObject, SessionObject, TurnObject} from '../../api/v1alpha1/index.ts';
 import type {Desired} from '../../api/wire/runner.ts';
+import {questionName} from './apply-question.ts';
 import {preface} from './preface.ts';
 
 /** Everything that decides what a pod shall be doing. */
@@ -37,7 +38,7 @@ export function desiredView(seen: DesiredSeen): DesiredView {
       session: {name: session.metadata.name, uid: session.metadata.uid, ...(goal === undefined ? {} : {goal})},
       ...(agentSessionId === undefined ? {} : {resume: {agentSessionId}}),
       ...(stop === undefined ? {} : {stop}),
-      answers: running === undefined ? [] : answersOf(running, questions),
+      answers: running === undefined ? [] : answersOf(session, running, questions),
       desired: isEnding(session) ? 'Stop' : 'Run',
     },
     turn: running === undefined ? undefined : {object: running, preface: preface(running, turns, questions)},
@@ -78,13 +79,19 @@ function stopOf(seen: DesiredSeen, turns: readonly TurnObject[], running: TurnOb
   return missing === undefined ? undefined : {turnUid: missing};
 }
 
-function answersOf(running: TurnObject, questions: readonly QuestionObject[]): Desired['answers'] {
+// By the name that the gateway gave it: a copy of a Question under another name is nobody's answer.
+function answersOf(
+  session: SessionObject,
+  running: TurnObject,
+  questions: readonly QuestionObject[],
+): Desired['answers'] {
   return questions
     .filter((q) => q.spec.turn === running.metadata.name && q.status?.deliveredAt === undefined)
     .flatMap((q) => {
       const {requestId, answer} = q.spec;
       const outcome = q.status?.phase;
       if (requestId === undefined || outcome === undefined || outcome === 'Open') return [];
+      if (q.metadata.name !== questionName(session, {turnUid: running.metadata.uid, requestId})) return [];
       return [
         {
           question: q.metadata.name,

@@ -4,6 +4,7 @@ import {
   AT,
   asked,
   finished,
+  nameOf,
   POD_UID,
   question,
   record,
@@ -177,8 +178,8 @@ describe('events of a runner', () => {
       api.put(Questions, {...foreign, metadata: {...foreign.metadata, ownerReferences: []}});
     });
     const delivered = (name: string) => ({type: 'delivered', question: name, questionUid: `uid-of-${name}`, at: AT});
-    await bench.post([delivered('q1'), delivered('q2'), delivered('q3')]);
-    expect(bench.api.get(Questions, ref('q1'))?.status?.deliveredAt).toBeDefined();
+    await bench.post([delivered(nameOf('r1')), delivered('q2'), delivered('q3')]);
+    expect(bench.api.get(Questions, ref(nameOf('r1')))?.status?.deliveredAt).toBeDefined();
     expect(bench.api.get(Questions, ref('q2'))?.status?.deliveredAt).toBeUndefined();
   });
 

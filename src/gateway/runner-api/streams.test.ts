@@ -1,7 +1,7 @@
 import {createHash} from 'node:crypto';
 import {afterEach, describe, expect, it} from 'vitest';
 import {type Bench, startWithTurn} from '../../../test/support/runner-api-bench.ts';
-import {AT, POD_UID, question, ref, SESSION_UID, session, turn} from '../../../test/support/runner-objects.ts';
+import {AT, nameOf, POD_UID, question, ref, SESSION_UID, session, turn} from '../../../test/support/runner-objects.ts';
 import {ConfigMaps} from '../../kube/builtin.ts';
 import {Questions, Sessions, Turns} from '../../kube/kinds.ts';
 
@@ -41,7 +41,7 @@ describe('the desired stream', () => {
     expect((await stream.next())?.answers).toEqual([]);
     bench.api.put(Questions, question({spec: {answer: {option: 'y'}}, status: {phase: 'Answered'}}));
     expect((await stream.next())?.answers).toMatchObject([
-      {question: 'q1', requestId: 'r1', outcome: 'Answered', option: 'y'},
+      {question: nameOf('r1'), requestId: 'r1', outcome: 'Answered', option: 'y'},
     ]);
     stream.close();
   });
@@ -49,13 +49,13 @@ describe('the desired stream', () => {
   it('tells that a question which waited and was deleted is taken back; one that was answered before is not', async () => {
     bench = await startWithTurn((api) => {
       api.put(Questions, question());
-      api.put(Questions, question({name: 'q2', spec: {requestId: 'r2'}, status: {phase: 'Expired', deliveredAt: AT}}));
+      api.put(Questions, question({spec: {requestId: 'r2'}, status: {phase: 'Expired', deliveredAt: AT}}));
     });
     const stream = await bench.open();
     expect((await stream.next())?.answers).toEqual([]);
-    for (const name of ['q2', 'q1']) bench.api.drop(Questions, ref(name));
+    for (const name of [nameOf('r2'), nameOf('r1')]) bench.api.drop(Questions, ref(name));
     expect((await stream.next((d) => d.answers.length > 0))?.answers).toMatchObject([
-      {question: 'q1', requestId: 'r1', outcome: 'Withdrawn'},
+      {question: nameOf('r1'), requestId: 'r1', outcome: 'Withdrawn'},
     ]);
     stream.close();
   });

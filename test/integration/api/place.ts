@@ -5,6 +5,9 @@ import {waitFor} from '../../../hack/cluster/wait.ts';
 import {installCrds} from '../../support/crds.ts';
 import {example} from './examples.ts';
 
+/** kubectl as the gateway, which makes Questions. */
+export const GATEWAY = ['--as=system:serviceaccount:carrel-system:carrel-gateway', '--as-group=system:masters'];
+
 /** The user that stands for the platform in tests: its name passes admission policies, its group every right. */
 export const PLATFORM = ['--as=system:serviceaccount:carrel-system:carrel-controller', '--as-group=system:masters'];
 

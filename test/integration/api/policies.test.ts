@@ -18,6 +18,7 @@ beforeAll(async () => {
     ['apply', '--server-side', '--warnings-as-errors', '-f', '-'],
     JSON.stringify({apiVersion: 'v1', kind: 'List', items: policies}),
   );
+  await place.kubectl([...PLATFORM, 'create', '-f', '-'], example('Question', 'probe'));
   await waitFor(
     'the policies to be enforced',
     {timeoutMs: 60_000},
@@ -32,6 +33,12 @@ afterAll(async () => {
   await place.remove();
 });
 
+/** An answer to the question `probe`, as a dry run. */
+function answerAs(who: Who, spec: Json): string[] {
+  const patch = ['patch', 'questions.carrel.dev/probe', '--type=merge', '-p', JSON.stringify({spec})];
+  return [...as(who, place), ...patch, '--dry-run=server'];
+}
+
 /** Each policy takes up to a second by itself: every one must have refused or stamped something. */
 async function everyPolicyHolds(): Promise<boolean> {
   const dry = (who: Who, object: Json) =>
@@ -43,7 +50,7 @@ async function everyPolicyHolds(): Promise<boolean> {
   const refused = [
     await dry('alice', example('Turn', 'probe', {author: {kind: 'Human', name: 'mallory'}})),
     await dry('alice', example('Session', 'probe', {owner: 'mallory'})),
-    await dry('alice', example('Question', 'probe', {answer: {option: 'a'}, answeredBy: 'mallory'})),
+    await place.refusal(answerAs('alice', {answer: {option: 'a'}, answeredBy: 'mallory'})),
     await dry('alice', {
       ...example('Session', 'probe'),
       metadata: {name: 'probe', annotations: {'carrel.dev/idempotency': 'x'}},
@@ -54,12 +61,7 @@ async function everyPolicyHolds(): Promise<boolean> {
     [...as('alice', place), 'create', '--dry-run=server', '-o', 'json', '-f', '-'],
     example('Session', 'probe'),
   );
-  const answered = await place
-    .kubectl(
-      [...as('alice', place), 'create', '--dry-run=server', '-o', 'json', '-f', '-'],
-      example('Question', 'probe', {answer: {option: 'a'}}),
-    )
-    .catch(() => '');
+  const answered = await place.kubectl([...answerAs('alice', {answer: {option: 'a'}}), '-o', 'json']).catch(() => '');
   return (
     refused.every((said) => said !== '') &&
     stamped.includes('"alice"') &&

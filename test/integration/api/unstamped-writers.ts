@@ -53,7 +53,6 @@ export const UNSTAMPED: readonly Write[] = [
     who: 'bob',
     kind: 'Question',
     before: {answer: ANSWER},
-    madeBy: 'alice',
     patch: {spec: {answeredBy: 'bob'}},
     says: 'spec.answeredBy is set together with spec.answer, by whoever answers; leave it as it is',
   },

@@ -27,6 +27,8 @@ export interface Write {
 const ROBOT = 'system:serviceaccount:NAMESPACE:robot';
 const AUTHOR_SET = 'spec.author is set when the turn is created and never changed; leave it as it is';
 const OWNER_SET = 'spec.owner is set when the session is created and never changed; leave it as it is';
+const NO_QUESTION =
+  'a Question is asked by an agent, through the platform, and nobody else makes one; to tell a session something, create a Turn';
 const ANSWER = {option: 'a'};
 const env = (...names: string[]) => names.map((name, at) => ({name: `V${at}`, secret: {name, key: 'k'}}));
 
@@ -275,6 +277,14 @@ export const WRITES: readonly Write[] = [
     before: {},
     patch: {spec: {answeredBy: 'alice'}},
     says: 'spec.answeredBy is set together with spec.answer, by whoever answers; leave it as it is',
+  },
+  {state: 'a person asks a question in the place of an agent', who: 'alice', kind: 'Question', says: NO_QUESTION},
+  {
+    state: 'a service account makes a copy of a question with an answer in it',
+    who: 'robot',
+    kind: 'Question',
+    spec: {requestId: '1-1', answer: ANSWER},
+    says: NO_QUESTION,
   },
 
   {state: 'an author names a Secret that it may read', who: 'alice', kind: 'Agent', spec: {env: env('mine')}, says: ''},

@@ -9,6 +9,7 @@ import {Questions, Sessions, Turns} from '../../../src/kube/kinds.ts';
 import {fromKubeconfig} from '../../../src/kube/kubeconfig.ts';
 import {AGENT_IMAGE, type ControllerFixture, servicesOf, startControllers} from '../../support/controller-fixture.ts';
 import {installCrds} from '../../support/crds.ts';
+import {GATEWAY} from '../api/place.ts';
 
 /**
  * A namespace on the real API server with the controllers in this process. Its Agent asks for more CPU than any node has,
@@ -46,7 +47,9 @@ export async function makePlace(purpose: string): Promise<Place> {
   const kubectl = (...args: string[]) => cluster.kubectl(['-n', namespace, ...args]);
   const apply = (object: object) => cluster.kubectl(['-n', namespace, 'create', '-f', '-'], JSON.stringify(object));
   const create: Place['create'] = async (kind, name, spec, metadata = {}) => {
-    await apply({apiVersion: 'carrel.dev/v1alpha1', kind, metadata: {name, ...metadata}, spec});
+    const object = {apiVersion: 'carrel.dev/v1alpha1', kind, metadata: {name, ...metadata}, spec};
+    const who = kind === 'Question' ? GATEWAY : [];
+    await cluster.kubectl([...who, '-n', namespace, 'create', '-f', '-'], JSON.stringify(object));
   };
   await enforced(cluster, namespace);
   await create('Agent', 'scribe', AGENT);
@@ -128,9 +131,9 @@ export async function makePlace(purpose: string): Promise<Place> {
 function quiet(namespace: string): object {
   const api = {apiVersion: 'admissionregistration.k8s.io/v1', metadata: {name: `${namespace}-quiet`}};
   const resourceRules = [{apiGroups: ['*'], apiVersions: ['*'], resources: ['*/*'], operations: ['*']}];
-  // Tokens of pods name their pod; the one that the test uses does not.
+  // Tokens of pods name their pod; those that the test uses do not.
   const expression =
-    "!request.userInfo.username.startsWith('system:serviceaccount:carrel-system:') || !('authentication.kubernetes.io/pod-name' in request.userInfo.extra)";
+    "!request.userInfo.username.startsWith('system:serviceaccount:carrel-system:') || !has(request.userInfo.extra) || !('authentication.kubernetes.io/pod-name' in request.userInfo.extra)";
   const namespaceSelector = {matchLabels: {'kubernetes.io/metadata.name': namespace}};
   const spec = {
     matchConstraints: {resourceRules, namespaceSelector},

@@ -2,6 +2,7 @@ import {afterAll, beforeAll, describe, expect, it} from 'vitest';
 import type {QuestionObject} from '../../../src/api/v1alpha1/index.ts';
 import {questionName} from '../../../src/gateway/runner-api/apply-question.ts';
 import {openRelease, Place, until} from '../../support/release.ts';
+import {PLATFORM} from '../api/place.ts';
 import {answer, change, openQuestion, podsOf, transcript} from './person.ts';
 
 describe('questions of an agent, with plain kubectl', () => {
@@ -96,7 +97,7 @@ describe('questions of an agent, with plain kubectl', () => {
         metadata: {name, ownerReferences: [owner]},
         spec: all,
       };
-      return place.kubectl(['create', '-f', '-'], JSON.stringify(object));
+      return place.kubectl([...PLATFORM, 'create', '-f', '-'], JSON.stringify(object));
     };
     const options = [
       {id: 'allow', label: 'Allow once', kind: 'allow_once'},

@@ -39,7 +39,7 @@ describe('the addresses that pods are told', () => {
     },
   );
 
-  it('when they move while a turn runs, its pod stays and says so; another Service of the namespace wakes nobody', async () => {
+  it('when they move while a turn runs, its pod stays and says so, until the address is as before; another Service of the namespace wakes nobody', async () => {
     await bench.firstTurnRuns();
     await bench.run.settled();
     bench.reconciles();
@@ -52,6 +52,17 @@ describe('the addresses that pods are told', () => {
       return status?.conditions?.some((c) => c.type === 'AddressMoved') === true ? status : undefined;
     });
     expect(told).toMatchObject({phase: 'Running', attempt: 1});
+    expect(told.conditions?.find((c) => c.type === 'AddressMoved')?.message).toContain(
+      'make anew Service carrel-gateway with spec.clusterIP 10.0.0.1',
+    );
+    await bench.run.settled();
+    bench.reconciles();
+    await move('carrel-gateway', '10.0.0.1');
+    await bench.run.until('taken back', async () => {
+      const {status} = await bench.run.session('one');
+      return status?.conditions?.some((c) => c.type === 'AddressMoved') === false ? true : undefined;
+    });
+    expect((await bench.run.session('one')).status).toMatchObject({phase: 'Running', attempt: 1});
   });
 
   it('a session that starts before there are any waits, and goes on when the last one comes', async () => {

@@ -48,6 +48,7 @@ export async function observeSession(
     settings: {
       runtimeImage: parts.runtimeImage,
       accessMode: parts.accessMode,
+      services: parts.endpoints,
       delivery: parts.delivery.kind,
       maySwitch: parts.delivery.maySwitch,
     },

@@ -159,6 +159,7 @@ export function seen(over: Partial<SessionSeen> = {}): SessionSeen {
     settings: {
       runtimeImage: `registry.example/carrel@sha256:${DIGEST}`,
       accessMode: 'ReadWriteOnce',
+      services: {namespace: 'carrel-system', gateway: 'carrel-gateway', egress: 'carrel-egress'},
       delivery: 'ImageVolume',
       maySwitch: true,
     },

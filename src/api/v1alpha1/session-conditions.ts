@@ -153,7 +153,7 @@ export const sessionConditions = defineConditions({
     },
     AddressMoved: {
       means:
-        'The Service of the gateway or of the relay was made anew: the pod is replaced as soon as no turn runs; raise spec.restart if one does not end.',
+        'The Service of the gateway or of the relay was made anew: as soon as no turn runs the pod goes. If one does not end, give the Service its address from before (spec.clusterIP), which the message names; spec.restart loses what the turn did.',
       event: 'Warning',
     },
     ArchiveUnavailable: {

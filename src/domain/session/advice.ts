@@ -22,7 +22,16 @@ export function withAdvice(failure: Failure): Failure {
 }
 
 /** What a person types to leave a failure: each message of one ends with it. */
-export function restartCommand({metadata: {name, namespace}, spec, status}: SessionObject): string {
-  const patch = JSON.stringify({spec: {restart: Math.max(spec.restart, status?.restart ?? 0) + 1}});
-  return `kubectl patch sessions.carrel.dev ${name} -n ${namespace} --type=merge -p '${patch}'`;
+export function restartCommand(session: SessionObject): string {
+  const {spec, status} = session;
+  return patchCommand(session, {restart: Math.max(spec.restart, status?.restart ?? 0) + 1});
+}
+
+/** What a person types to end a Session that closes and waits for its turn: `restart` does nothing there. */
+export function cancelCommand(session: SessionObject): string {
+  return patchCommand(session, {desired: 'Cancelled'});
+}
+
+function patchCommand({metadata: {name, namespace}}: SessionObject, spec: object): string {
+  return `kubectl patch sessions.carrel.dev ${name} -n ${namespace} --type=merge -p '${JSON.stringify({spec})}'`;
 }

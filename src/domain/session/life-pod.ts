@@ -3,8 +3,8 @@ import type {Pod} from '../../api/kube-pod.ts';
 import {done, wait} from '../../api/outcome.ts';
 import type {RunnerStatus, SessionStatus, StoppedReason} from '../../api/v1alpha1/index.ts';
 import {seconds} from '../duration.ts';
-import {moved} from './address.ts';
-import {restartCommand, withAdvice} from './advice.ts';
+import {addressMoved, moved, movedText} from './address.ts';
+import {withAdvice} from './advice.ts';
 import {atFirst, deletePod, fail, type Life, type LifeRule, type LifeSeen, left} from './life.ts';
 import {laterChanges} from './pod-changes.ts';
 import {type PodEnd, podEnd, tokensVoid} from './pod-end.ts';
@@ -134,7 +134,7 @@ function refused(life: LifeSeen): Life | undefined {
 function deaf(life: LifeSeen): Life | undefined {
   const {seen, queue, status} = life;
   if (queue.active !== undefined || !moved(seen)) return undefined;
-  const message = 'the gateway or the relay has another address than the pod was told; a new attempt follows';
+  const message = `${movedText(seen)}; a new attempt follows`;
   return {
     phase: status.phase ?? 'Starting',
     ready: {status: 'False', reason: 'AddressMoved', message},
@@ -201,7 +201,7 @@ function up(life: LifeSeen): Life | undefined {
       restarting === undefined
         ? {status: 'True', reason: phase, message: MESSAGES[phase]}
         : {status: 'False', reason: restarting.reason, message: restarting.message},
-    conditions: [...(restarting === undefined ? [] : [restarting]), ...addressMoved(life)],
+    conditions: [...(restarting === undefined ? [] : [restarting]), ...addressMoved(seen, false)],
     steps: [],
     changes: {idleSince, startingSince: undefined, heldSince: undefined, stoppedReason: undefined, seeded},
     ...(steady ? {podUid: pod.metadata.uid} : {}),
@@ -211,13 +211,6 @@ function up(life: LifeSeen): Life | undefined {
       silentLeft(life, report),
     ),
   };
-}
-
-/** A turn that runs may still end over a connection that was made before; if it does not, nobody else knows why. */
-function addressMoved({seen}: LifeSeen) {
-  if (!moved(seen)) return [];
-  const message = `the gateway or the relay has another address than the pod was told: the turn ends only over a connection from before. If it does not: ${restartCommand(seen.session)}`;
-  return [{type: 'AddressMoved', reason: 'AddressMoved', message} as const];
 }
 
 const MESSAGES = {

@@ -53,6 +53,8 @@ export interface SessionSettings {
   runtimeImage: string;
   accessMode: string;
   delivery: RuntimeDelivery;
+  /** The Services of gateway and egress relay, by name. */
+  services: {namespace: string; gateway: string; egress: string};
   /** A cluster or node without image volumes is switched to the init container: the setting says Auto. */
   maySwitch: boolean;
 }

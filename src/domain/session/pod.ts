@@ -136,7 +136,8 @@ function runner(input: PodInput): Container {
     name: CONTAINER.runner,
     image: input.runtimeImage,
     imagePullPolicy: 'IfNotPresent',
-    command: [PATH.node, ...RUNNER_NODE_FLAGS, `${PATH.app}/${ENTRY.runner}`],
+    // Under init, for process 1 hears no TERM before it handles it: a pod deleted meanwhile would take its whole grace.
+    command: [PATH.init, '--', PATH.node, ...RUNNER_NODE_FLAGS, `${PATH.app}/${ENTRY.runner}`],
     restartPolicy: 'Always',
     env: [
       ...blanked,

@@ -106,7 +106,10 @@ describe("what the agent's user finds inside the agent's container", () => {
   it('the runner opens nothing in the memory that it shares with the agent', async () => {
     await place.kubectl(['exec', pod, '-c', 'agent', '--', '/bin/busybox', 'touch', '/dev/shm/bait']);
     const line = `const fs = require('node:fs');
-      const open = fs.readdirSync('/proc/1/fd').map((fd) => { try { return fs.readlinkSync('/proc/1/fd/' + fd); } catch { return ''; } });
+      const argv = (pid) => { try { return fs.readFileSync('/proc/' + pid + '/cmdline', 'utf8').split('\\0'); } catch { return []; } };
+      const isRunner = ([program, ...args]) => program === '/carrel/bin/node' && args.includes('/carrel/app/runner.js');
+      const fds = '/proc/' + fs.readdirSync('/proc').find((pid) => isRunner(argv(pid))) + '/fd/';
+      const open = fs.readdirSync(fds).map((fd) => { try { return fs.readlinkSync(fds + fd); } catch { return ''; } });
       process.stdout.write(JSON.stringify({shared: fs.existsSync('/dev/shm/bait'), open}));`;
     const said = await place.kubectl(['exec', pod, '-c', 'runner', '--', '/carrel/bin/node', '-e', line]);
     const {shared, open} = z.object({shared: z.boolean(), open: z.array(z.string())}).parse(JSON.parse(said));

@@ -111,6 +111,8 @@ const term = new Promise<'term'>((resolve) => process.once('SIGTERM', () => reso
 void isolation.run();
 const reason = await Promise.race([delivery.run(), watch.run(), left.promise, term]);
 log.info({reason}, 'runner ends');
+// Of a pod that ends before its agent's container is up: that one shall not wait for a runner that never comes again.
+if (reason === 'term' && !link.connected) link.shutdown();
 if (reason === 'left') {
   await Promise.race([delivery.flush(10_000), term]);
   link.shutdown();

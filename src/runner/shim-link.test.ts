@@ -20,6 +20,7 @@ let link: ShimLink;
 let nonce: string | undefined;
 const lost: string[] = [];
 let terminating = 0;
+let connected = 0;
 const sockets: Socket[] = [];
 
 beforeEach(async () => {
@@ -27,10 +28,11 @@ beforeEach(async () => {
   nonce = undefined;
   lost.length = 0;
   terminating = 0;
+  connected = 0;
   link = new ShimLink({
     log: silent,
     nonces: {get: () => nonce, set: (value) => (nonce = value)},
-    events: {connected() {}, terminating: () => (terminating += 1), lost: (why) => lost.push(why)},
+    events: {connected: () => (connected += 1), terminating: () => (terminating += 1), lost: (why) => lost.push(why)},
   });
   await link.listen(path.join(folder, 's'));
 });
@@ -96,6 +98,17 @@ describe('the runner against what dials its socket', () => {
     await eventually(() => expect(stranger.closed).toBe(true));
     expect(link.connected).toBe(false);
     await new Peer().ready({type: 'hello', version: 1, nonce: nonce ?? ''});
+  });
+
+  test('a shim that comes after the shutdown is told to end, and nothing is started there', async () => {
+    link.shutdown();
+    const late = new Peer();
+    late.send({type: 'hello', version: 1});
+    await eventually(() => expect(late.frames.some((f) => f.type === 'ping')).toBe(true));
+    late.send({type: 'pong', n: 1});
+    await eventually(() => expect(late.frames.at(-1)).toEqual({type: 'shutdown'}));
+    expect(link.connected).toBe(false);
+    expect(connected).toBe(0);
   });
 
   test('a shim that was cut off before it heard the welcome may come again without a nonce', async () => {

@@ -34,6 +34,8 @@ export class ShimLink {
   private readonly log: Log;
   private live: Connection | undefined;
   private runs = 0;
+  /** No shim shall run any more, whenever it comes. */
+  private ending = false;
 
   constructor(options: {nonces: NonceStore; events: ShimEvents; log: Log}) {
     this.nonces = options.nonces;
@@ -53,8 +55,9 @@ export class ShimLink {
     });
   }
 
+  /** A shim is there that can start an agent. */
   get connected(): boolean {
-    return this.live?.welcomed === true;
+    return this.live?.welcomed === true && !this.ending;
   }
 
   /** Starts the command and resolves once it runs; rejects with `StartFailed`. */
@@ -64,8 +67,9 @@ export class ShimLink {
     return this.live.start({...spec, run: this.runs});
   }
 
-  /** Ends the agent's container; the pod then completes. */
+  /** Ends the agent's container, also one that comes up only now; the pod then completes. */
   shutdown(): void {
+    this.ending = true;
     this.live?.send({type: 'shutdown'});
   }
 
@@ -85,7 +89,10 @@ export class ShimLink {
       return;
     }
     const connection = new Connection(socket, this.nonces, {
-      connected: () => this.events.connected(),
+      connected: () => {
+        if (this.ending) connection.send({type: 'shutdown'});
+        else this.events.connected();
+      },
       terminating: () => this.events.terminating(),
       lost: (why) => {
         if (this.live !== connection) return;

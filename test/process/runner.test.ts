@@ -311,6 +311,19 @@ describe.concurrent('runner and shim as processes', {timeout: 150_000}, () => {
     );
   });
 
+  test('Stop before the shim is there: once it comes it is told to end, and no agent is started', async ({bench}) => {
+    const {gateway} = bench;
+    gateway.want({desired: 'Stop'});
+    await bench.prepare();
+    bench.startRunner();
+    await eventually(() => expect(bench.log).toContain('runner ends'));
+    bench.startShim();
+    expect(await bench.exit(bench.shim)).toBe(0);
+    bench.runner?.kill('SIGTERM');
+    expect(await bench.exit(bench.runner)).toBe(0);
+    expect(gateway.events).toEqual([]);
+  });
+
   test('TERM of the shim ends the agent: its turn is outcome_unknown, and nothing is started again', async ({
     bench,
   }) => {

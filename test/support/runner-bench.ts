@@ -20,6 +20,13 @@ export class RunnerBench {
   private environment: NodeJS.ProcessEnv = {};
 
   async start(agentMode = 'normal', change: Partial<Launch> = {}): Promise<void> {
+    await this.prepare(agentMode, change);
+    this.startShim();
+    this.startRunner();
+  }
+
+  /** Folders, gateway and environment; no process yet. */
+  async prepare(agentMode = 'normal', change: Partial<Launch> = {}): Promise<void> {
     for (const name of ['state', 'tokens', 'workspace', 'home', 'run']) mkdirSync(path.join(this.folder, name));
     for (const audience of ['mcp', 'runner', 'egress'] as const) this.renewToken(audience, 'token');
     const port = await this.gateway.listen();
@@ -52,8 +59,6 @@ export class RunnerBench {
       CARREL_RUNNER_BRIDGE: JSON.stringify([process.execPath, file('../../src/bin/mcp-stdio.ts')]),
       CARREL_RUNNER_PORTS: '0,0,0',
     };
-    this.startShim();
-    this.startRunner();
   }
 
   startRunner(): void {

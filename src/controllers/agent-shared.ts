@@ -17,13 +17,13 @@ import {askedFor, wakeOn} from './wake.ts';
 
 /**
  * Makes sure that ServiceAccount and NetworkPolicy of an Agent are there, before any of its pods: by server-side apply,
- * and only where the cache shows none or other content, so that a session costs no write here. The account's UID.
+ * and only where the cache shows none or other content, so that a session costs no write here. The account as it is.
  */
 export async function ensureAgentShared(
   {read, write}: {read: CachedReader; write: Client},
   agent: AgentIdentity,
   release: ReleasePods,
-): Promise<string> {
+): Promise<ServiceAccount> {
   const ref = {namespace: agent.namespace, name: sharedName(agent)};
   const known = read.of(ServiceAccounts).get(ref);
   const good = known?.automountServiceAccountToken === false ? known : undefined;
@@ -33,7 +33,7 @@ export async function ensureAgentShared(
   if (policy === undefined || !samePolicy(wanted.spec, policy.spec)) {
     await write.apply(NetworkPolicies, wanted, {force: true});
   }
-  return account.metadata.uid;
+  return account;
 }
 
 /** What wakes who keeps these objects: somebody who deletes or opens the policy of running pods finds it back at once. */

@@ -1,6 +1,8 @@
+import type {ServiceAccount} from '../api/kube-core.ts';
 import type {Manifest} from '../api/kube-object.ts';
 import type {Pod} from '../api/kube-pod.ts';
 import type {SessionReason} from '../api/v1alpha1/index.ts';
+import {leavingAccount} from '../domain/session/leaving-account.ts';
 import {buildPod, type PodInput} from '../domain/session/pod.ts';
 import {comparePod, imageVolumesDropped, type PodDifference} from '../domain/session/pod-compare.ts';
 import type {Applied} from '../domain/session/steps.ts';
@@ -19,16 +21,18 @@ const AGAIN_MS = 1_000;
 export async function createPod(pod: PodInput, context: StepContext): Promise<Applied> {
   const {input, parts} = context;
   const {revision, session} = pod;
-  let accountUid: string;
+  let account: ServiceAccount;
   try {
-    accountUid = await ensureAgentShared(input, {...revision.agent, namespace: session.namespace}, parts.release);
+    account = await ensureAgentShared(input, {...revision.agent, namespace: session.namespace}, parts.release);
   } catch (error) {
     // Without them the pod would be open: it is not made.
     const refused = refusal(error, 'the ServiceAccount or the NetworkPolicy of its pod');
     if (refused === undefined) throw error;
     return {refused};
   }
-  const wanted = buildPod({...pod, accountUid});
+  const leaving = leavingAccount(account);
+  if (leaving !== undefined) return {refused: leaving};
+  const wanted = buildPod({...pod, accountUid: account.metadata.uid});
   const answer = await post(wanted, context);
   if ('made' in answer) return judgeMade(wanted, answer.made, context);
   if ('found' in answer) return judgeFound(wanted, answer.found, context);

@@ -115,6 +115,23 @@ describe("somebody else's object under a name that a session needs", () => {
     expect(api.get(NetworkPolicies, {namespace, name})?.spec).toMatchObject({policyTypes: ['Ingress', 'Egress']});
   });
 
+  it('a ServiceAccount that is being deleted: no pod is made with it, the session says what holds it, and goes on after', async () => {
+    const name = sharedName({name: 'scribe', uid: 'agent-00-uid'});
+    const metadata = {name, namespace, deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: ['x.example/f']};
+    api.put(ServiceAccounts, {metadata, automountServiceAccountToken: false});
+    create();
+    const waits = await run.until('told', async () => {
+      const now = await ready();
+      return now?.reason === 'ServiceAccountReplaced' ? now : undefined;
+    });
+    expect(waits.message).toContain('finalizers hold it: x.example/f');
+    await run.settled();
+    expect(api.list(Pods)).toEqual([]);
+    api.drop(ServiceAccounts, {namespace, name});
+    await run.until('pod', async () => (await run.session('one')).status?.pod);
+    expect((await run.session('one')).status?.attempt).toBe(1);
+  });
+
   it('a policy that lets no NetworkPolicy be made: no pod is made without it, and the session says why', async () => {
     const message = 'admission webhook "no.example" denied the request: no policies here';
     api.fault = (request) =>

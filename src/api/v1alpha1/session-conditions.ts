@@ -118,7 +118,8 @@ export const sessionConditions = defineConditions({
     Evicted: {means: 'The node evicted the pod.', event: 'Warning'},
     NodeLost: {means: 'The node of the pod is gone.', event: 'Warning'},
     ServiceAccountReplaced: {
-      means: 'The ServiceAccount of the Agent was deleted and made again, so the tokens of its earlier pods are void.',
+      means:
+        'The ServiceAccount of the Agent was deleted and made again, or is being deleted: the tokens of its pods are void.',
       event: 'Warning',
     },
     NodeUnreachable: {

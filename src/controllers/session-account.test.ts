@@ -1,7 +1,7 @@
 import {afterEach, beforeEach, describe, expect, it} from 'vitest';
 import {namespace, SessionBench} from '../../test/support/session-bench.ts';
-import {ServiceAccounts} from '../kube/builtin.ts';
-import {Turns} from '../kube/kinds.ts';
+import {Events, ServiceAccounts} from '../kube/builtin.ts';
+import {Sessions, Turns} from '../kube/kinds.ts';
 
 let bench: SessionBench;
 beforeEach(async () => {
@@ -17,8 +17,8 @@ async function replaceAccount(): Promise<void> {
   await bench.run.until('made again', async () => bench.api.get(ServiceAccounts, account.metadata));
 }
 
-describe('a ServiceAccount that is deleted again and again', () => {
-  it('leaves an idle session asleep, and each next turn runs in another pod', async () => {
+describe('a ServiceAccount that is deleted and made again', () => {
+  it('again and again leaves an idle session asleep, and each next turn runs in another pod', async () => {
     await bench.firstTurnEnds();
     for (const name of ['second', 'third', 'fourth']) {
       await replaceAccount();
@@ -41,5 +41,25 @@ describe('a ServiceAccount that is deleted again and again', () => {
     const {status} = await bench.run.session('one');
     expect(status).toMatchObject({turns: 4, attempt: 4});
     expect(status?.timeline?.map((e) => e.event)).not.toContain('Lost');
+  });
+
+  it('while a session closes: it waits no longer for the turn that nobody would hear the end of', async () => {
+    const first = await bench.firstTurnRuns();
+    const session = await bench.run.session('one');
+    const metadata = {...session.metadata, generation: 2};
+    bench.api.put(Sessions, {...session, metadata, spec: {...session.spec, desired: 'Closed'}});
+    await bench.run.until('closing', async () =>
+      (await bench.run.session('one')).status?.phase === 'Closing' ? true : undefined,
+    );
+    await bench.run.settled();
+    expect((await bench.run.turn(first)).status?.phase).toBe('Running');
+    await replaceAccount();
+    await bench.run.until('closed', async () =>
+      (await bench.run.session('one')).status?.phase === 'Closed' ? true : undefined,
+    );
+    expect((await bench.run.turn(first)).status).toMatchObject({phase: 'Failed', error: {code: 'outcome_unknown'}});
+    await bench.run.settled();
+    const told = bench.api.list(Events).find((e) => e.reason === 'ServiceAccountReplaced');
+    expect(told).toMatchObject({type: 'Warning', note: expect.stringContaining('the pod is being ended')});
   });
 });

@@ -1,7 +1,8 @@
 import {wholeSeconds} from '../../api/condition-list.ts';
 import {done, wait} from '../../api/outcome.ts';
-import {deletePod, type Life, type LifeRule, type LifeSeen, left, podLeft, ttlLeft} from './life.ts';
-import {podEnd} from './pod-end.ts';
+import {addressMoved} from './address.ts';
+import {atFirst, deletePod, type Life, type LifeRule, type LifeSeen, left, podLeft, ttlLeft} from './life.ts';
+import {changedPod, podFault, silentLeft} from './life-fault.ts';
 import type {Step} from './steps.ts';
 import {withStep} from './timeline.ts';
 
@@ -27,7 +28,7 @@ const REASONS = ['Cancelled', 'Closed', 'Idle'] as const;
 
 /** Closed ends after the running turn, Cancelled at once; an idle limit of the Agent closes too. */
 function closing(life: LifeSeen): Life | undefined {
-  const {seen, queue, status} = life;
+  const {seen, status} = life;
   const {desired} = seen.session.spec;
   const asked = desired === 'Closed' || desired === 'Cancelled';
   if (!asked && status.phase !== 'Closing' && !idleForTooLong(life)) return undefined;
@@ -35,26 +36,37 @@ function closing(life: LifeSeen): Life | undefined {
   const begun = REASONS.find((r) => status.phase === 'Closing' && r === status.stoppedReason);
   const stoppedReason = desired === 'Cancelled' ? 'Cancelled' : asked ? 'Closed' : (begun ?? 'Idle');
   if (seen.pod.kind !== 'Present') return closedNow(life, stoppedReason);
-  // A turn in a pod that ended, evicted for one, never ends by itself: with the pod it ends as unknown.
-  const waits = queue.active !== undefined && desired !== 'Cancelled' && podEnd(seen.pod.pod) === undefined;
-  const goal = waits ? 'the session closes when the running turn has ended' : 'the pod is being ended';
-  const {name, node} = {name: seen.pod.pod.metadata.name, node: seen.pod.pod.spec.nodeName ?? ''};
-  // Nothing goes on until the node is back or somebody says that it is dead.
-  const silent = seen.node === 'Unreachable';
-  const message = silent
-    ? `${goal}, but node ${node} does not answer; if it is dead: kubectl delete pod ${name} --force`
-    : goal;
   return {
     phase: 'Closing',
-    ready: {status: 'False', reason: 'Closing', message},
-    conditions: silent ? [{type: 'NodeUnreachable', reason: 'NodeUnreachable', message}] : [],
-    steps: waits ? [] : deletePod(seen),
+    ...closingWith(life),
     changes: {
       stoppedReason,
       ...(status.phase === 'Closing' ? {} : {timeline: withStep(status.timeline, 'Closing', seen.now)}),
     },
-    outcome: done,
   };
+}
+
+/** Whether the end of the running turn is waited for, and what may keep it from coming. */
+function closingWith(life: LifeSeen): Pick<Life, 'ready' | 'conditions' | 'steps' | 'outcome'> {
+  const {seen, queue} = life;
+  const pod = seen.pod.kind === 'Present' ? seen.pod.pod : undefined;
+  const leaves = seen.session.spec.desired === 'Cancelled' || pod?.metadata.deletionTimestamp !== undefined;
+  const asks = queue.active !== undefined && !leaves;
+  // What ended, changed or is not heard any more never ends a turn: with the pod it ends as unknown.
+  const fault = asks ? (changedPod(life) ?? podFault(life)) : undefined;
+  const waits = asks && fault === undefined;
+  const addresses = waits ? addressMoved(seen, true) : [];
+  const goal = waits ? 'the session closes when the running turn has ended' : 'the pod is being ended';
+  const given = fault === undefined ? goal : `${fault.message}; ${goal}, and what its turn did is unknown`;
+  const ready = (message: string) => ({status: 'False' as const, reason: fault?.reason ?? 'Closing', message});
+  const base = {steps: waits ? [] : deletePod(seen), outcome: waits ? atFirst(silentLeft(life)) : done};
+  // Nothing goes on until the node is back or somebody says that it is dead.
+  if (seen.node === 'Unreachable') {
+    const message = `${given}, but node ${pod?.spec.nodeName ?? ''} does not answer; if it is dead: kubectl delete pod ${pod?.metadata.name ?? ''} --force`;
+    const silent = {type: 'NodeUnreachable', reason: 'NodeUnreachable', message} as const;
+    return {...base, ready: ready(message), conditions: [silent, ...addresses]};
+  }
+  return {...base, ready: ready([given, ...addresses.map((c) => c.message)].join(', but ')), conditions: addresses};
 }
 
 function closedNow(life: LifeSeen, stoppedReason: (typeof REASONS)[number]): Life {

@@ -6,8 +6,7 @@ import {seconds} from '../duration.ts';
 import {addressMoved, moved, movedText} from './address.ts';
 import {withAdvice} from './advice.ts';
 import {atFirst, deletePod, fail, type Life, type LifeRule, type LifeSeen, left} from './life.ts';
-import {laterChanges} from './pod-changes.ts';
-import {type PodEnd, podEnd, tokensVoid} from './pod-end.ts';
+import {changedPod, podFault, silentLeft} from './life-fault.ts';
 import {knownReason, reported, reportFailure} from './runner-report.ts';
 import {startState} from './start.ts';
 import {happenedSince, type LifeStep, LOSSES, LOSSES_WITHIN_MS, stepsWithin, withStep} from './timeline.ts';
@@ -21,13 +20,9 @@ function podOf({seen}: LifeSeen): Pod | undefined {
 
 /** Somebody changed what was asked for: it is not repaired, and not tried again by itself. */
 function mutated(life: LifeSeen): Life | undefined {
-  const pod = podOf(life);
-  const {seen} = life;
-  if (pod === undefined || pod.metadata.deletionTimestamp !== undefined || seen.current === undefined) return undefined;
-  const changes = laterChanges(pod, seen.session.metadata.uid, seen.current.data);
-  if (changes.length === 0) return undefined;
-  const message = `pod ${pod.metadata.name} was changed after it was made: ${changes.join('; ')}. Raise spec.restart to go on`;
-  return fail(life, {reason: 'PodMutated', stopped: 'PodMutated', message});
+  if (podOf(life)?.metadata.deletionTimestamp !== undefined) return undefined;
+  const changed = changedPod(life);
+  return changed && fail(life, {...changed, message: `${changed.message}. Raise spec.restart to go on`});
 }
 
 /** Steps that said already why the pod goes. */
@@ -85,7 +80,7 @@ function ended(life: LifeSeen): Life | undefined {
   const pod = podOf(life);
   if (pod === undefined) return undefined;
   const report = reported(status, pod.metadata.uid);
-  const end = tokensVoid(seen, pod) ?? podEnd(pod) ?? silentFor(life, report);
+  const end = podFault(life);
   if (end === undefined) return undefined;
   const told = report === undefined ? undefined : reportFailure(report);
   if (told !== undefined) return fail(life, withAdvice(told));
@@ -102,24 +97,6 @@ function ended(life: LifeSeen): Life | undefined {
     },
     outcome: done,
   };
-}
-
-/** Beside `limits.start`: for a frozen node to thaw, and the process beside the agent to be found again. */
-const SILENT_GRACE_MS = 60_000;
-
-/** Milliseconds until the process beside the agent, silent as the runner says, is given up; undefined while it is not silent. */
-function silentLeft({seen}: LifeSeen, report: RunnerStatus | undefined): number | undefined {
-  if (report?.state !== 'Restarting' || report.reason !== 'AgentUnresponsive') return undefined;
-  const start = left(report.reportedAt, seen.current?.data.spec.limits.start ?? '60s', seen.now);
-  return start === undefined ? undefined : start + SILENT_GRACE_MS;
-}
-
-/** A process that was stopped never ends and never starts another agent: its pod would take no turn again. */
-function silentFor(life: LifeSeen, report: RunnerStatus | undefined): PodEnd | undefined {
-  const silent = silentLeft(life, report);
-  if (silent === undefined || silent > 0) return undefined;
-  const message = `${report?.message ?? 'the process beside the agent gives no sign of life'}, and did not come back`;
-  return {reason: 'AgentUnresponsive', stopped: 'AgentExited', message};
 }
 
 /** The runner says that the agent cannot be started, or has ended for good. */
@@ -208,7 +185,7 @@ function up(life: LifeSeen): Life | undefined {
     outcome: atFirst(
       left(idleSince, idle?.sleepAfter, seen.now),
       left(idleSince, idle?.closeAfter, seen.now),
-      silentLeft(life, report),
+      silentLeft(life),
     ),
   };
 }

@@ -1,5 +1,6 @@
-import {describe} from 'vitest';
+import {describe, expect, it} from 'vitest';
 import {
+  agentEnded,
   bare,
   type Case,
   checkPlans,
@@ -7,10 +8,18 @@ import {
   going,
   gone,
   queued,
+  report,
   running,
   works,
 } from '../../../test/support/plan-cases.ts';
 import {ago, pod, READY, seenWithPod, session, turn} from '../../../test/support/session-objects.ts';
+import {planSession} from './plan.ts';
+import type {SessionSeen} from './seen.ts';
+
+const debugged = {
+  kind: 'Present' as const,
+  pod: pod({phase: 'Running'}, {spec: {ephemeralContainers: [{name: 'debug', image: 'x'}]}}),
+};
 
 const CASES: Record<string, Case> = {
   'shall close while a turn runs': {
@@ -30,8 +39,81 @@ const CASES: Record<string, Case> = {
       {desired: 'Closed'},
     ),
     phase: 'Closing',
+    ready: 'Evicted',
+    steps: ['DeletePod'],
+  },
+  'shall close while a turn runs whose pod has void tokens: its end would never be taken': {
+    seen: seenWithPod(works, {accountUid: 'another', turns: [turn('first', running)]}, {desired: 'Closed'}),
+    phase: 'Closing',
+    ready: 'ServiceAccountReplaced',
+    steps: ['DeletePod'],
+    conditions: ['Ready', 'Reconciling'],
+  },
+  'closes while a turn runs in a pod that somebody changed: it is not waited for': {
+    seen: seenWithPod(
+      {...works, phase: 'Closing'},
+      {pod: debugged, turns: [turn('first', running)]},
+      {desired: 'Closed'},
+    ),
+    phase: 'Closing',
+    ready: 'PodMutated',
+    steps: ['DeletePod'],
+  },
+  'closes while a turn runs and the process beside the agent is silent: it may come back': {
+    seen: seenWithPod(
+      {...works, ...report('Restarting', {reason: 'AgentUnresponsive', reportedAt: ago(100)}), phase: 'Closing'},
+      {turns: [turn('first', running)]},
+      {desired: 'Closed'},
+    ),
+    phase: 'Closing',
+    ready: 'Closing',
+    steps: [],
+    outcome: {kind: 'wait', afterMs: 20_000},
+  },
+  'closes while a turn runs and the process beside the agent did not come back': {
+    seen: seenWithPod(
+      {...works, ...report('Restarting', {reason: 'AgentUnresponsive', reportedAt: ago(120)}), phase: 'Closing'},
+      {turns: [turn('first', running)]},
+      {desired: 'Closed'},
+    ),
+    phase: 'Closing',
+    ready: 'AgentUnresponsive',
+    steps: ['DeletePod'],
+  },
+  'closes while a turn runs and the gateway moved: it waits, and says why it may be in vain': {
+    seen: seenWithPod(
+      {...works, phase: 'Closing'},
+      {addresses: {gateway: '10.9.9.9', egress: '10.0.0.2'}, turns: [turn('first', running)]},
+      {desired: 'Closed'},
+    ),
+    phase: 'Closing',
+    ready: 'Closing',
+    steps: [],
+    conditions: ['AddressMoved', 'Ready', 'Reconciling'],
+  },
+  'shall be cancelled while the gateway moved: nothing is waited for': {
+    seen: seenWithPod(
+      works,
+      {addresses: {gateway: '10.9.9.9', egress: '10.0.0.2'}, turns: [turn('first', running)]},
+      {desired: 'Cancelled'},
+    ),
+    phase: 'Closing',
     ready: 'Closing',
     steps: ['DeletePod'],
+    conditions: ['Ready', 'Reconciling'],
+  },
+  'closes while a turn runs whose pod was deleted, and that ended its agent: this is no fault of the pod': {
+    seen: seenWithPod(
+      {...works, phase: 'Closing'},
+      {
+        pod: {kind: 'Present', pod: {...agentEnded(137).pod, metadata: going.pod.metadata}},
+        turns: [turn('first', running)],
+      },
+      {desired: 'Closed'},
+    ),
+    phase: 'Closing',
+    ready: 'Closing',
+    steps: [],
   },
   'shall close when a turn was chosen and not handed over: it never runs': {
     seen: seenWithPod(works, {turns: [turn('first', queued(1))]}, {desired: 'Closed'}),
@@ -131,6 +213,23 @@ const CASES: Record<string, Case> = {
   },
 };
 
+/** The message of Ready of a session that closes while its turn runs. */
+const closingSays = (over: Partial<SessionSeen>) => {
+  const seen = seenWithPod(
+    {...works, phase: 'Closing'},
+    {turns: [turn('first', running)], ...over},
+    {desired: 'Closed'},
+  );
+  return planSession(seen).status.conditions?.find((c) => c.type === 'Ready')?.message;
+};
+
 describe('how a session ends', () => {
   checkPlans(CASES);
+
+  it('that closes and cannot hear its turn says why, and what helps while it closes', () => {
+    expect(closingSays({accountUid: 'another'})).toMatch(/^ServiceAccount .* are void; .* its turn did is unknown$/);
+    expect(closingSays({addresses: {gateway: '10.9.9.9', egress: '10.0.0.2'}})).toMatch(
+      /^the session closes when .*, but the gateway moved from 10.0.0.1 to 10.9.9.9: .*"desired":"Cancelled"}}'$/,
+    );
+  });
 });

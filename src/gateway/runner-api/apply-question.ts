@@ -31,14 +31,14 @@ export async function applyQuestion(
   if (turn?.metadata.uid !== asked.turnUid || turn.status?.podUID !== pod.uid) return dropped('turn_not_ours');
   if (turn.status.phase !== 'Running') return dropped('turn_over');
   const manifest = buildQuestion(session, asked, now);
-  // The agent's request ends at its own time limit; without an end, the Questions of one turn would fill the store.
+  // Without an end, the Questions of one turn would fill the store. A request without a Question is taken back by the runner.
   if (!hasRoom(others, asked.turnName, {name: manifest.metadata.name, asked: false})) return dropped('too_many');
   try {
     await client.create(Questions, manifest);
     return APPLIED;
   } catch (error) {
     if (isApiError(error, 'NamespaceTerminating', 'NamespaceNotFound')) return dropped('namespace_gone');
-    // Sent again, it would hold up every later event, the end of the turn too; the agent's request ends at its own time limit.
+    // Sent again, it would hold up every later event, the end of the turn too.
     if (isApiError(error, 'Invalid', 'TooLarge')) return dropped('invalid');
     if (isApiError(error, 'QuotaExceeded', 'PolicyDenied')) return dropped('refused');
     if (!isApiError(error, 'AlreadyExists', 'Terminating', 'Unavailable')) throw error;

@@ -1,9 +1,17 @@
 import {describe, expect, it} from 'vitest';
-import {nameOf, POD_UID, question, session, turn} from '../../../test/support/runner-objects.ts';
+import {AT, nameOf, POD_UID, question, session, turn} from '../../../test/support/runner-objects.ts';
 import {type DesiredSeen, desiredView} from './desired.ts';
 
 const view = (changes: Partial<DesiredSeen> = {}) =>
-  desiredView({session: session(), podUid: POD_UID, turns: [turn()], questions: [], delivered: undefined, ...changes});
+  desiredView({
+    session: session(),
+    podUid: POD_UID,
+    turns: [turn()],
+    questions: [],
+    questionsFresh: true,
+    delivered: undefined,
+    ...changes,
+  });
 
 const previous = (phase: 'Interrupted' | 'Failed' | 'Completed' | 'Cancelled', code?: string) =>
   turn({
@@ -101,6 +109,28 @@ describe('the rest of the desired document', () => {
   it('takes no answer from a copy of a question: its name is not the one that the gateway gave', () => {
     const copy = question({name: 'copy', spec: {answer: {option: 'yes'}}, status: {phase: 'Answered'}});
     expect(view({questions: [question(), copy]}).document.answers).toEqual([]);
+  });
+
+  describe('names the requests whose questions wait', () => {
+    const waits = question();
+    const copy = {...question({name: 'copy', spec: {requestId: 'r9'}})};
+    const rows: {state: string; seen: Partial<DesiredSeen>; named: string[] | undefined}[] = [
+      {state: 'none: nothing was asked, or all was deleted', seen: {}, named: []},
+      {state: 'not looked at by the controller yet', seen: {questions: [waits]}, named: ['r1']},
+      {state: 'open', seen: {questions: [question({status: {phase: 'Open'}})]}, named: ['r1']},
+      {
+        state: 'answered: it is among the answers',
+        seen: {questions: [question({status: {phase: 'Answered'}})]},
+        named: [],
+      },
+      {state: 'open and delivered: taken back', seen: {questions: [question({status: {deliveredAt: AT}})]}, named: []},
+      {state: 'of another turn', seen: {questions: [question({spec: {turn: 't0'}})]}, named: []},
+      {state: 'a copy under another name', seen: {questions: [copy]}, named: []},
+      {state: 'asked by a tool', seen: {questions: [question({name: 'a', spec: {requestId: undefined}})]}, named: []},
+      {state: 'unknown: the cache may be old', seen: {questions: [waits], questionsFresh: false}, named: undefined},
+      {state: 'no turn runs', seen: {questions: [waits], turns: []}, named: undefined},
+    ];
+    for (const row of rows) it(row.state, () => expect(view(row.seen).document.questions).toEqual(row.named));
   });
 
   it('resumes the conversation that was reported last', () => {

@@ -10,6 +10,8 @@ export interface DesiredSeen {
   /** Turns and Questions that name the Session; those of an older Session of that name are left out here. */
   readonly turns: readonly TurnObject[];
   readonly questions: readonly QuestionObject[];
+  /** These are all: a watch brings what is new. */
+  readonly questionsFresh: boolean;
   /** UID of the turn that this stream delivered last. */
   readonly delivered: string | undefined;
 }
@@ -28,6 +30,7 @@ export function desiredView(seen: DesiredSeen): DesiredView {
   const turns = seen.turns.filter((t) => t.status?.sessionUID === session.metadata.uid);
   const questions = seen.questions.filter((q) => isOf(q, session));
   const running = runningTurn(session, turns, podUid);
+  const requests = running === undefined ? [] : requestsOf(session, running, questions);
   const stop = stopOf(seen, turns, running);
   const goal = running?.spec.goal ?? session.spec.goal;
   const agentSessionId = session.status?.runner?.agentSessionId;
@@ -38,7 +41,8 @@ export function desiredView(seen: DesiredSeen): DesiredView {
       session: {name: session.metadata.name, uid: session.metadata.uid, ...(goal === undefined ? {} : {goal})},
       ...(agentSessionId === undefined ? {} : {resume: {agentSessionId}}),
       ...(stop === undefined ? {} : {stop}),
-      answers: running === undefined ? [] : answersOf(session, running, questions),
+      answers: answersOf(requests),
+      ...(running === undefined || !seen.questionsFresh ? {} : {questions: waitingOf(requests)}),
       desired: isEnding(session) ? 'Stop' : 'Run',
     },
     turn: running === undefined ? undefined : {object: running, preface: preface(running, turns, questions)},
@@ -79,28 +83,37 @@ function stopOf(seen: DesiredSeen, turns: readonly TurnObject[], running: TurnOb
   return missing === undefined ? undefined : {turnUid: missing};
 }
 
-// By the name that the gateway gave it: a copy of a Question under another name is nobody's answer.
-function answersOf(
-  session: SessionObject,
-  running: TurnObject,
-  questions: readonly QuestionObject[],
-): Desired['answers'] {
+/** A request of the runner, and the Question that the gateway made of it. */
+interface Requested {
+  readonly id: string;
+  readonly question: QuestionObject;
+}
+
+/** Those of the turn that the runner does not know the end of. */
+function requestsOf(session: SessionObject, turn: TurnObject, questions: readonly QuestionObject[]): Requested[] {
   return questions
-    .filter((q) => q.spec.turn === running.metadata.name && q.status?.deliveredAt === undefined)
-    .flatMap((q) => {
-      const {requestId, answer} = q.spec;
-      const outcome = q.status?.phase;
-      if (requestId === undefined || outcome === undefined || outcome === 'Open') return [];
-      if (q.metadata.name !== questionName(session, {turnUid: running.metadata.uid, requestId})) return [];
-      return [
-        {
-          question: q.metadata.name,
-          uid: q.metadata.uid,
-          requestId,
-          outcome,
-          ...(outcome === 'Answered' ? {option: answer?.option, text: answer?.text, content: answer?.content} : {}),
-        },
-      ];
+    .filter((q) => q.spec.turn === turn.metadata.name && q.status?.deliveredAt === undefined)
+    .flatMap((question) => {
+      const id = question.spec.requestId;
+      if (id === undefined) return [];
+      // By the name that the gateway gave it: a copy of a Question under another name is nobody's answer.
+      const made = questionName(session, {turnUid: turn.metadata.uid, requestId: id});
+      return question.metadata.name === made ? [{id, question}] : [];
     })
-    .sort((a, b) => (a.question < b.question ? -1 : 1));
+    .sort((a, b) => (a.question.metadata.name < b.question.metadata.name ? -1 : 1));
+}
+
+/** Requests that wait: at most as many as a turn may have Questions. */
+function waitingOf(requests: readonly Requested[]): string[] {
+  return requests.filter(({question}) => (question.status?.phase ?? 'Open') === 'Open').map(({id}) => id);
+}
+
+function answersOf(requests: readonly Requested[]): Desired['answers'] {
+  return requests.flatMap(({id, question: {metadata, spec, status}}) => {
+    const outcome = status?.phase;
+    if (outcome === undefined || outcome === 'Open') return [];
+    const {option, text, content} = spec.answer ?? {};
+    const given = outcome === 'Answered' ? {option, text, content} : {};
+    return [{question: metadata.name, uid: metadata.uid, requestId: id, outcome, ...given}];
+  });
 }

@@ -6,7 +6,6 @@ import {pause} from '../../kube/clock.ts';
 import type {Change} from '../../kube/ports.ts';
 import type {Bound} from '../auth/binding.ts';
 import {INDEX, sessionKey} from '../caches.ts';
-import {deletedQuestions} from './deleted-questions.ts';
 import {type DesiredView, desiredView} from './desired.ts';
 import {finishTurn} from './finish-turn.ts';
 import type {RunnerApiParts} from './index.ts';
@@ -28,8 +27,6 @@ export function createStreams(parts: RunnerApiParts): Streams {
   const wake = (session: string) => {
     for (const stream of bySession.get(session) ?? []) stream.notify();
   };
-  // Before the wakes: who is woken by a deletion has to find it.
-  const deleted = deletedQuestions(parts.caches.questions);
   watch(parts, wake);
   return {
     open(bound, response) {
@@ -38,7 +35,7 @@ export function createStreams(parts: RunnerApiParts): Streams {
       // A new connection of the same pod means that the old one is dead, whatever TCP says.
       byPod.get(uid)?.close();
       const {namespace, name} = bound.session.metadata;
-      const stream = new DesiredStream(response, sourceOf(parts, bound, deleted), parts.clock);
+      const stream = new DesiredStream(response, sourceOf(parts, bound), parts.clock);
       const session = sessionKey(namespace, name);
       const ofSession = bySession.get(session) ?? new Set();
       bySession.set(session, ofSession.add(stream));
@@ -74,11 +71,7 @@ function watch({caches}: RunnerApiParts, wake: (session: string) => void): void 
   caches.questions.subscribe(on((question) => question.spec.session));
 }
 
-function sourceOf(
-  parts: RunnerApiParts,
-  {pod, session}: Bound,
-  deleted: ReturnType<typeof deletedQuestions>,
-): StreamSource {
+function sourceOf(parts: RunnerApiParts, {pod, session}: Bound): StreamSource {
   const {caches, client, log} = parts;
   const {namespace, name, uid} = session.metadata;
   const key = sessionKey(namespace, name);
@@ -90,8 +83,9 @@ function sourceOf(
       const present = behind ? session : cached;
       if (present?.metadata.uid !== uid || present.status?.pod?.uid !== pod.uid) return undefined;
       const turns = caches.turns.byIndex(INDEX.session, key);
-      const questions = [...caches.questions.byIndex(INDEX.session, key), ...deleted(namespace, name)];
-      return desiredView({session: present, podUid: pod.uid, turns, questions, delivered});
+      const questions = caches.questions.byIndex(INDEX.session, key);
+      const questionsFresh = caches.questions.fresh();
+      return desiredView({session: present, podUid: pod.uid, turns, questions, questionsFresh, delivered});
     },
     input: ({object}) => readInput(client, object),
     giveUp: (turn, why) => giveUp(parts, {pod, session}, {turn, why}),

@@ -4,9 +4,11 @@ import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {afterEach, beforeEach, describe, expect, type MockInstance, test, vi} from 'vitest';
 import {encodeFrame, FrameDecoder, MAX_FRAME, type ShimFrame} from '../api/wire/shim.ts';
+import type {ShimPlace} from './process.ts';
 import {Shim} from './shim.ts';
 
 let folder: string;
+let place: ShimPlace;
 let server: Server;
 let frames: ShimFrame[];
 let runner: Socket;
@@ -24,7 +26,7 @@ beforeEach(async () => {
   const dialled = Promise.withResolvers<Socket>();
   server = createServer((connection) => dialled.resolve(connection));
   await new Promise<void>((resolve) => server.listen(socket, resolve));
-  const place = {home: folder, workspace: folder, environment: {PATH: '/usr/bin:/bin'}, init: '/no/init'};
+  place = {home: folder, workspace: folder, environment: {PATH: '/usr/bin:/bin'}, init: '/no/init'};
   shim = new Shim(socket, place);
   ended = shim.run();
   runner = await dialled.promise;
@@ -63,6 +65,13 @@ async function agent(script: string): Promise<number> {
 }
 
 describe('TERM of the container', () => {
+  test('while the shim dials: it ends, and does not stay with a runner that can start nothing', async () => {
+    const other = new Shim(path.join(folder, 's'), place);
+    const over = other.run();
+    await other.terminate();
+    await over;
+  });
+
   test('an agent that ends by it is given the time, and the container ends with it', async () => {
     const pid = await agent('trap "echo bye; exit 3" TERM; tail -f /dev/null & echo up; wait');
     void shim.terminate();

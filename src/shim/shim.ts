@@ -64,6 +64,8 @@ export class Shim {
       let connected = false;
       socket.on('connect', () => {
         connected = true;
+        // Told to end while it dialled: nobody else would close this.
+        if (this.stopping.signal.aborted) return socket.destroy();
         this.socket = socket;
         const hello = {type: 'hello', version: SHIM_VERSION} as const;
         this.send(this.nonce === undefined ? hello : {...hello, nonce: this.nonce});

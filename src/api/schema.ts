@@ -109,7 +109,7 @@ export const conditions = k8s(
         message: text(1024, 'What happened, and what to do next.'),
       }),
     )
-    .max(16)
+    .max(20)
     .describe('Observed conditions of the object.'),
   {'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type']},
 );

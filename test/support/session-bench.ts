@@ -1,5 +1,5 @@
 import type {SessionObject} from '../../src/api/v1alpha1/index.ts';
-import {systemClock} from '../../src/kube/clock.ts';
+import {type Clock, systemClock} from '../../src/kube/clock.ts';
 import {Agents, Sessions, Turns} from '../../src/kube/kinds.ts';
 import {
   AGENT_IMAGE,
@@ -20,6 +20,7 @@ export class SessionBench {
   /** Milliseconds that the controllers' clock is ahead. */
   ahead = 0;
   private controllers: ControllerFixture | undefined;
+  private readonly timers = new Set<{dueAt: number; fire: () => void}>();
 
   private constructor(api: FakeApi) {
     this.api = api;
@@ -57,6 +58,12 @@ export class SessionBench {
   async stop(): Promise<void> {
     await this.run.stop();
     await this.api.close();
+  }
+
+  /** So much time passes at once: what the controllers wanted to do by then they do now. */
+  passes(ms: number): void {
+    this.ahead += ms;
+    for (const {dueAt, fire} of [...this.timers]) if (dueAt <= systemClock.now() + this.ahead) fire();
   }
 
   /** Writes since the last look, reads left out: `POST pods`, `PATCH sessions status`. */
@@ -127,7 +134,22 @@ export class SessionBench {
   }
 
   private async startControllers(): Promise<void> {
-    const clock = {...systemClock, now: () => systemClock.now() + this.ahead};
+    const now = () => systemClock.now() + this.ahead;
+    const after: Clock['after'] = (ms, fn) => {
+      const cancel = () => {
+        this.timers.delete(timer);
+        stop();
+      };
+      const fire = () => {
+        cancel();
+        fn();
+      };
+      const timer = {dueAt: now() + ms, fire};
+      const stop = systemClock.after(ms, fire);
+      this.timers.add(timer);
+      return cancel;
+    };
+    const clock = {...systemClock, now, after};
     this.controllers = await startControllers({connection: this.api.connection, namespace, clock});
   }
 

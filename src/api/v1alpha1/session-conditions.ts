@@ -33,6 +33,10 @@ export const sessionConditions = defineConditions({
       polarity: 'abnormal',
       means: 'The gateway or the relay has another address than the pod was told.',
     },
+    TurnOverdue: {
+      polarity: 'abnormal',
+      means: 'The running turn is over limits.turn by 5 minutes, and its end did not come.',
+    },
     ArchiveUnavailable: {
       polarity: 'abnormal',
       means: 'The archive takes nothing: transcript and ends of turns wait for it.',
@@ -155,6 +159,11 @@ export const sessionConditions = defineConditions({
     AddressMoved: {
       means:
         'The Service of the gateway or of the relay was made anew: as soon as no turn runs the pod goes. If one does not end, give the Service its address from before (spec.clusterIP), which the message names; spec.restart loses what the turn did.',
+      event: 'Warning',
+    },
+    TurnOverdue: {
+      means:
+        'The running turn is over limits.turn and its end did not come: its runner is frozen or cut off. If that stays so, its pod is deleted 10 min after the limit, the turn ends with outcome_unknown, and another pod follows.',
       event: 'Warning',
     },
     ArchiveUnavailable: {

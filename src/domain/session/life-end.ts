@@ -3,6 +3,7 @@ import {done, wait} from '../../api/outcome.ts';
 import {addressMoved} from './address.ts';
 import {atFirst, deletePod, type Life, type LifeRule, type LifeSeen, left, podLeft, ttlLeft} from './life.ts';
 import {changedPod, podFault, silentLeft} from './life-fault.ts';
+import {lateness} from './life-overdue.ts';
 import type {Step} from './steps.ts';
 import {withStep} from './timeline.ts';
 
@@ -55,18 +56,20 @@ function closingWith(life: LifeSeen): Pick<Life, 'ready' | 'conditions' | 'steps
   // What ended, changed or is not heard any more never ends a turn: with the pod it ends as unknown.
   const fault = asks ? (changedPod(life) ?? podFault(life)) : undefined;
   const waits = asks && fault === undefined;
-  const addresses = waits ? addressMoved(seen, true) : [];
+  const late = lateness(life);
+  const hints = waits ? [...late.conditions, ...addressMoved(seen, true)] : late.conditions;
   const goal = waits ? 'the session closes when the running turn has ended' : 'the pod is being ended';
   const given = fault === undefined ? goal : `${fault.message}; ${goal}, and what its turn did is unknown`;
   const ready = (message: string) => ({status: 'False' as const, reason: fault?.reason ?? 'Closing', message});
-  const base = {steps: waits ? [] : deletePod(seen), outcome: waits ? atFirst(silentLeft(life)) : done};
+  const base = {steps: waits ? [] : deletePod(seen), outcome: waits ? atFirst(silentLeft(life), late.leftMs) : done};
   // Nothing goes on until the node is back or somebody says that it is dead.
   if (seen.node === 'Unreachable') {
     const message = `${given}, but node ${pod?.spec.nodeName ?? ''} does not answer; if it is dead: kubectl delete pod ${pod?.metadata.name ?? ''} --force`;
     const silent = {type: 'NodeUnreachable', reason: 'NodeUnreachable', message} as const;
-    return {...base, ready: ready(message), conditions: [silent, ...addresses]};
+    return {...base, ready: ready(message), conditions: [silent, ...hints]};
   }
-  return {...base, ready: ready([given, ...addresses.map((c) => c.message)].join(', but ')), conditions: addresses};
+  const why = waits ? hints.map((c) => c.message) : [];
+  return {...base, ready: ready([given, ...why].join(', but ')), conditions: hints};
 }
 
 function closedNow(life: LifeSeen, stoppedReason: (typeof REASONS)[number]): Life {

@@ -1,5 +1,6 @@
 import type {RunnerStatus} from '../../api/v1alpha1/index.ts';
 import {type LifeSeen, left} from './life.ts';
+import {lateness} from './life-overdue.ts';
 import {laterChanges} from './pod-changes.ts';
 import {type PodEnd, podEnd, tokensVoid} from './pod-end.ts';
 import {reported} from './runner-report.ts';
@@ -21,7 +22,7 @@ export function podFault(life: LifeSeen): PodEnd | undefined {
   const {seen} = life;
   if (seen.pod.kind !== 'Present') return undefined;
   const {pod} = seen.pod;
-  return tokensVoid(seen, pod) ?? podEnd(pod) ?? silentFor(life);
+  return tokensVoid(seen, pod) ?? podEnd(pod) ?? silentFor(life) ?? lateness(life).end;
 }
 
 /** Beside `limits.start`: for a frozen node to thaw, and the process beside the agent to be found again. */

@@ -7,6 +7,7 @@ import {addressMoved, moved, movedText} from './address.ts';
 import {withAdvice} from './advice.ts';
 import {atFirst, deletePod, fail, type Life, type LifeRule, type LifeSeen, left} from './life.ts';
 import {changedPod, podFault, silentLeft} from './life-fault.ts';
+import {lateness, noticedAfter} from './life-overdue.ts';
 import {knownReason, reported, reportFailure} from './runner-report.ts';
 import {startState} from './start.ts';
 import {happenedSince, type LifeStep, LOSSES, LOSSES_WITHIN_MS, stepsWithin, withStep} from './timeline.ts';
@@ -76,7 +77,7 @@ const FROM_OUTSIDE: readonly StoppedReason[] = ['Evicted', 'NodeLost', 'ServiceA
 
 /** The pod ended. Once it had been ready this is a loss, and a new attempt follows; before, the start has failed. */
 function ended(life: LifeSeen): Life | undefined {
-  const {seen, status} = life;
+  const {seen, queue, status} = life;
   const pod = podOf(life);
   if (pod === undefined) return undefined;
   const report = reported(status, pod.metadata.uid);
@@ -87,10 +88,18 @@ function ended(life: LifeSeen): Life | undefined {
   if (report === undefined && !FROM_OUTSIDE.includes(end.stopped)) return fail(life, withAdvice(end));
   if (stepsWithin(status.timeline, 'Lost', seen.now, LOSSES_WITHIN_MS) >= LOSSES - 1)
     return fail(life, withAdvice(end));
+  const unknown = queue.active === undefined ? '' : 'what its turn did is unknown, and ';
+  const message = `${end.message}; ${unknown}a new attempt follows`;
+  const steps = deletePod(seen);
+  // The reason stood in a condition before, so no other Event tells this.
+  const givenUp = end.reason === 'TurnOverdue' && steps.length > 0;
   return {
     phase: status.phase ?? 'Starting',
-    ready: {status: 'False', reason: end.reason, message: `${end.message}; a new attempt follows`},
-    steps: deletePod(seen),
+    ready: {status: 'False', reason: end.reason, message},
+    // Stays, or this look would be followed by one that notices it for the first time.
+    conditions: lateness(life).conditions,
+    steps,
+    notes: givenUp ? [{reason: end.reason, action: 'DeletePod', note: message}] : [],
     changes: {
       stoppedReason: end.stopped,
       timeline: once(life, 'Lost', `${end.reason}: ${end.message}`),
@@ -171,6 +180,7 @@ function up(life: LifeSeen): Life | undefined {
     ? undefined
     : ((status.phase === 'Idle' ? status.idleSince : undefined) ?? wholeSeconds(seen.now));
   const seeded = seen.current?.data.spec.workspace.image !== undefined && steady ? true : status.seeded;
+  const late = lateness(life);
   const restarting = steady ? undefined : restartingRunner(report);
   return {
     phase,
@@ -178,7 +188,7 @@ function up(life: LifeSeen): Life | undefined {
       restarting === undefined
         ? {status: 'True', reason: phase, message: MESSAGES[phase]}
         : {status: 'False', reason: restarting.reason, message: restarting.message},
-    conditions: [...(restarting === undefined ? [] : [restarting]), ...addressMoved(seen, false)],
+    conditions: [...(restarting === undefined ? [] : [restarting]), ...late.conditions, ...addressMoved(seen, false)],
     steps: [],
     changes: {idleSince, startingSince: undefined, heldSince: undefined, stoppedReason: undefined, seeded},
     ...(steady ? {podUid: pod.metadata.uid} : {}),
@@ -186,6 +196,8 @@ function up(life: LifeSeen): Life | undefined {
       left(idleSince, idle?.sleepAfter, seen.now),
       left(idleSince, idle?.closeAfter, seen.now),
       silentLeft(life),
+      // A turn that is handed over by this look runs from now on.
+      late.leftMs ?? noticedAfter(life, steady && works ? wholeSeconds(seen.now) : undefined),
     ),
   };
 }

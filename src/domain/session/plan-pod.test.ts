@@ -58,12 +58,13 @@ const CASES: Record<string, Case> = {
     steps: ['DeletePod'],
   },
   'a turn runs': {
-    seen: seenWithPod(works, {turns: [turn('first', running)]}),
+    seen: seenWithPod(works, {turns: [turn('first', {...running, startedAt: ago(60)})]}),
     phase: 'Running',
     ready: 'Running',
     steps: [],
     conditions: ['Ready'],
-    outcome: {kind: 'done'},
+    // The limit of an hour, and five minutes.
+    outcome: {kind: 'wait', afterMs: 3_840_000},
   },
   'a turn runs and asks for leave': {
     seen: seenWithPod(works, {turns: [turn('first', running)], questions: [question('q', {kind: 'Permission'})]}),

@@ -22,7 +22,7 @@ const NOTICED_MS = 300_000;
 
 /**
  * From the notice until the pod is given up, 10 min after the limit: nobody else would ever end the turn of a runner that is
- * frozen or cut off. It is counted from the condition, so that an archive or a controller that was away leaves each end the time
+ * frozen or cut off. It is counted from the condition, so that an archive, a node or a controller that was away leaves each end the time
  * to come that it has held up.
  */
 const GIVEN_UP_MS = 300_000;
@@ -37,8 +37,8 @@ export function lateness(life: LifeSeen): Lateness {
   const untilNoticed = noticedAfter(life, since);
   if (metadata === undefined || untilNoticed === undefined) return {...NOT_LATE, leftMs: undefined};
   if (untilNoticed > 0) return {...NOT_LATE, leftMs: untilNoticed};
-  // Its end may have come and wait for the archive.
-  if (archiveTrouble(life)) return {...NOT_LATE, leftMs: NOTICED_MS};
+  // Its end may have come and wait for the archive, or for its node.
+  if (archiveTrouble(life) || seen.node !== 'Fine') return {...NOT_LATE, leftMs: NOTICED_MS};
   const limit = seen.current?.data.spec.limits.turn ?? '';
   const late = `turn ${metadata.name} runs since ${since}, longer than limits.turn (${limit}) allows, and its end did not come: its runner is frozen or cut off`;
   const follows = `If nothing comes within ${GIVEN_UP_MS / 60_000} min of this notice, its pod is deleted: the turn ends with outcome_unknown, and another pod follows for what waits`;

@@ -150,6 +150,17 @@ const CASES: Record<string, Case> = {
     steps: ['DeletePod'],
     conditions: ['Ready', 'Reconciling', 'TurnOverdue'],
   },
+  'the session closes while its node does not answer: nothing is decided': {
+    seen: seenWithPod(
+      {...works, ...noticed(300), phase: 'Closing'},
+      {...since(LIMIT + 600), node: 'Unreachable'},
+      {desired: 'Closed'},
+    ),
+    phase: 'Closing',
+    ready: 'Closing',
+    steps: [],
+    conditions: ['NodeUnreachable', 'Ready', 'Reconciling'],
+  },
   'the session closes while the archive takes nothing': {
     seen: seenWithPod({...works, ...archiveAway, ...noticed(300), phase: 'Closing'}, since(LIMIT + 600), {
       desired: 'Closed',

@@ -4,7 +4,7 @@ import type {PodEnd} from './pod-end.ts';
 import {reported} from './runner-report.ts';
 import {podUid} from './seen.ts';
 
-/** How the running turn stands to `limits.turn` of the revision that runs it. Time that Questions wait counts, as it does for the runner. */
+/** How the running turn stands to `limits.turn` of its revision. Time that Questions wait counts, as it does for the runner. */
 export interface Lateness {
   /** Beside Ready, once it is noticed. */
   conditions: NonNullable<Life['conditions']>;
@@ -22,8 +22,8 @@ const NOTICED_MS = 300_000;
 
 /**
  * From the notice until the pod is given up, 10 min after the limit: nobody else would ever end the turn of a runner that is
- * frozen or cut off. It is counted from the condition, so that an archive, a node or a controller that was away leaves each end the time
- * to come that it has held up.
+ * frozen or cut off. It is counted from the condition: an end that an archive, a node or a controller held up while it was away
+ * gets that time to come.
  */
 const GIVEN_UP_MS = 300_000;
 

@@ -39,7 +39,7 @@ describe('the NetworkPolicy of an Agent', () => {
   });
 
   it('a ServiceAccount that somebody deletes comes back, and an idle pod whose tokens are void by that goes: its session sleeps', async () => {
-    const before = await place.idle('voided', {prompt: 'hello'});
+    const before = await place.idle('voided');
     const {namespace} = place;
     const pod = await place.client.get(Pods, {namespace, name: before.status?.pod?.name ?? ''});
     await place.kubectl('delete', 'serviceaccount', pod.spec.serviceAccountName ?? '');

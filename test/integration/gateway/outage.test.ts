@@ -2,6 +2,7 @@ import {randomUUID} from 'node:crypto';
 import {afterAll, beforeAll, describe, expect, it} from 'vitest';
 import {RELEASE_NAMESPACE} from '../../../hack/environment.ts';
 import {openRelease, Place, type Release, until} from '../../support/release.ts';
+import {openQuestion} from '../session/person.ts';
 import {type Client, clientOf, type Door, EVERYTHING, field, makeAccount, openDoors, untilAgent} from './door.ts';
 
 let place: Place;
@@ -87,5 +88,28 @@ describe('when a replica dies', () => {
     const transcript = await caller.call(doors[1], 'get_transcript_archive', {session_id: 'long'});
     // Once in the prompt, once as the answer.
     expect(transcript.match(/still the same turn/g)).toHaveLength(2);
+  });
+});
+
+describe('while no gateway runs', () => {
+  const gateways = (replicas: number) => inRelease(['scale', 'deployment/carrel-gateway', `--replicas=${replicas}`]);
+  const gatewayPods = async () =>
+    (await inRelease(['get', 'pods', '-l', 'app.kubernetes.io/component=gateway', '-o', 'name'])).trim();
+
+  it('a question that somebody deletes is taken back once there is one again, and the turn goes on', async () => {
+    await place.session('asks', {agent: 'scribe', prompt: 'permission burn it down\nsay went on'});
+    const question = await openQuestion(place, 'asks', 'Permission');
+    await gateways(0);
+    try {
+      await until(120_000, async () => expect(await gatewayPods()).toBe(''));
+      await place.kubectl(['delete', 'questions.carrel.dev', question.metadata.name]);
+    } finally {
+      await gateways(2);
+      await inRelease(['rollout', 'status', 'deployment/carrel-gateway', '--timeout=180s']);
+    }
+    const turn = await place.untilTurn('asks', 1);
+    expect(turn.status?.phase).toBe('Completed');
+    expect(turn.status?.response).toMatch(/permission: cancelled[\s\S]*went on/);
+    doors = await openDoors(release);
   });
 });

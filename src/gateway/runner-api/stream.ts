@@ -35,6 +35,8 @@ export class DesiredStream {
   #making = false;
   #blocked = false;
   #closed = false;
+  /** A ping is due, unless a document goes out before. */
+  #due = false;
   #last = '';
   #generation = 0;
   #held: {readonly uid: string; readonly parts: readonly {readonly text: string}[]} | undefined;
@@ -79,6 +81,7 @@ export class DesiredStream {
         this.#dirty = false;
         await this.#emit();
       }
+      this.#confirm();
     } catch (error) {
       this.#source.problem(error);
       this.#after(RETRY_MS, () => this.notify());
@@ -121,7 +124,13 @@ export class DesiredStream {
     };
   }
 
+  // Only after a look at what holds now: nothing tells of a watch that was lost, and a ping says that the last line is true.
+  #confirm(): void {
+    if (this.#due && !this.#blocked && !this.#closed) this.#write({ping: true});
+  }
+
   #write(line: DesiredLine): void {
+    this.#due = false;
     if (this.#response.write(`${JSON.stringify(line)}\n`)) return;
     this.#blocked = true;
     this.#after(STALLED_MS, () => {
@@ -131,8 +140,7 @@ export class DesiredStream {
 
   #ping(): void {
     this.#after(PING_MS, () => {
-      if (!this.#blocked) this.#write({ping: true});
-      // Looks at the pod again, too.
+      this.#due = true;
       this.notify();
       this.#ping();
     });

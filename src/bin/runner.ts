@@ -112,7 +112,7 @@ void isolation.run();
 const reason = await Promise.race([delivery.run(), watch.run(), left.promise, term]);
 log.info({reason}, 'runner ends');
 // Of a pod that ends before its agent's container is up: that one shall not wait for a runner that never comes again.
-if (reason === 'term' && !link.connected) link.shutdown();
+if (reason === 'term') link.shutdownUnmet();
 if (reason === 'left') {
   await Promise.race([delivery.flush(10_000), term]);
   link.shutdown();

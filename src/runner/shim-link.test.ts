@@ -111,6 +111,24 @@ describe('the runner against what dials its socket', () => {
     expect(connected).toBe(0);
   });
 
+  test('a runner that ends before any shim was welcomed ends the one that comes', async () => {
+    link.shutdownUnmet();
+    const late = new Peer();
+    late.send({type: 'hello', version: 1});
+    await eventually(() => expect(late.frames.some((f) => f.type === 'ping')).toBe(true));
+    late.send({type: 'pong', n: 1});
+    await eventually(() => expect(late.frames.at(-1)).toEqual({type: 'shutdown'}));
+  });
+
+  test('a runner that ends while its shim connects again does not end that: the next runner has it', async () => {
+    const first = await new Peer().ready();
+    link.cut();
+    await eventually(() => expect(first.closed).toBe(true));
+    link.shutdownUnmet();
+    const again = await new Peer().ready({type: 'hello', version: 1, nonce: nonce ?? ''});
+    expect(again.frames.map((f) => f.type)).toEqual(['welcome', 'ping']);
+  });
+
   test('a shim that was cut off before it heard the welcome may come again without a nonce', async () => {
     const first = new Peer();
     first.send({type: 'hello', version: 1});

@@ -73,6 +73,14 @@ export class ShimLink {
     this.live?.send({type: 'shutdown'});
   }
 
+  /**
+   * Ends the agent's container only where no shim was ever welcomed: the runner of a pod that ends before that container is
+   * up. A shim that merely connects again finds the runner that the kubelet starts in this one's place.
+   */
+  shutdownUnmet(): void {
+    if (this.nonces.get() === undefined) this.shutdown();
+  }
+
   /** Cuts the connection: the shim kills the agent's group, waits for its end, and dials again. */
   cut(): void {
     this.live?.close('closed');

@@ -95,11 +95,7 @@ export class Questions {
       open.settle(answer);
       const at = this.reporter.time();
       this.reporter.event({type: 'delivered', question: answer.question, questionUid: answer.uid, at});
-      const text = answer.option ?? answer.text ?? answer.content ?? answer.outcome;
-      this.reporter.record(
-        {kind: 'answer', text, data: {requestId: answer.requestId, question: answer.question, outcome: answer.outcome}},
-        open.turn.record,
-      );
+      this.recordAnswer(open, answer);
     }
   }
 
@@ -124,10 +120,17 @@ export class Questions {
     for (const open of [...this.open.values()]) open.settle('withdrawn');
   }
 
-  private takeBack({requestId, turn, settle}: Open): void {
-    settle('withdrawn');
-    const outcome = 'Withdrawn';
-    this.reporter.record({kind: 'answer', text: outcome, data: {requestId, outcome}}, turn.record);
+  private takeBack(open: Open): void {
+    open.settle('withdrawn');
+    this.recordAnswer(open, {outcome: 'Withdrawn'});
+  }
+
+  private recordAnswer(
+    {requestId, turn}: Open,
+    {question, outcome, option, text, content}: Pick<Answer, 'outcome'> & Partial<Answer>,
+  ): void {
+    const data = {requestId, ...(question === undefined ? {} : {question}), outcome};
+    this.reporter.record({kind: 'answer', text: option ?? text ?? content ?? outcome, data}, turn.record);
   }
 
   private ask(

@@ -166,10 +166,12 @@ describe.concurrent('runner and shim as processes', {timeout: 150_000}, () => {
     const refused = await gateway.find('question', (event) => event.turnUid === 'uid-2');
     await gateway.find('record', ({record}) => record.kind === 'question' && record.turn?.sequence === 2);
     const asked = setInterval(() => gateway.ping(), 200);
-    expect(await gateway.find('withdrawn', (event) => event.turnUid === 'uid-2')).toMatchObject({
-      requestId: refused.requestId,
-    });
-    clearInterval(asked);
+    try {
+      const withdrawn = await gateway.find('withdrawn', (event) => event.turnUid === 'uid-2');
+      expect(withdrawn).toMatchObject({requestId: refused.requestId});
+    } finally {
+      clearInterval(asked);
+    }
     expect((await gateway.finished(2)).response).toContain('"outcome":"cancelled"');
   });
 

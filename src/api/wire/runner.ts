@@ -51,7 +51,8 @@ export const Desired = z.object({
   ),
   /**
    * Request ids of the turn whose Questions wait for an answer. Absent where that is not known: with no turn, from a replica
-   * whose copy may be old, from an earlier release.
+   * whose copy may be old, from an earlier release. A replica whose watch is open, but brings a new Question later than the
+   * next ping and another 5 s, lets the runner take back a question that exists: it is then withdrawn, never approved.
    */
   questions: z.array(z.string()).optional(),
   /** Stop: end the agent when no turn runs, and exit; the pod is going away. */

@@ -31,7 +31,9 @@ try {
 } catch (error) {
   failures.push(error instanceof Error ? (error.stack ?? error.message) : String(error));
 }
-if (passed === 0 && failures.length === 0) failures.push(`no test file has ${filters.join(' or ')} in its path`);
+if (passed === 0 && failures.length === 0) {
+  failures.push(filters.length === 0 ? 'no test ran' : `no test file has ${filters.join(' or ')} in its path`);
+}
 // At the very end, where whoever looks at a long log looks first.
 for (const text of retried) process.stdout.write(`PASSED WHEN TRIED AGAIN ${text}\n\n`);
 for (const text of failures) process.stdout.write(`FAILED ${text}\n\n`);

@@ -163,7 +163,7 @@ export const sessionConditions = defineConditions({
     },
     TurnOverdue: {
       means:
-        'The running turn is over limits.turn and its end did not come: its runner is frozen or cut off. If that stays so, its pod is deleted 10 min after the limit, the turn ends with outcome_unknown, and another pod follows.',
+        'The running turn is over limits.turn and its end did not come: its runner is frozen, does not reach the gateway, or waits for the archive. The message says where to look, and the command that ends it.',
       event: 'Warning',
     },
     ArchiveUnavailable: {

@@ -32,7 +32,7 @@ export function addressMoved(seen: SessionSeen, closes: boolean): NonNullable<Li
   const way = `in namespace ${seen.settings.services.namespace}, make anew ${back}`;
   const last = closes ? cancelCommand(seen.session) : restartCommand(seen.session);
   const message = all.some((m) => m.which === 'gateway')
-    ? `${movedText(seen)}: the turn ends over a connection from before, or its end waits in the pod. If it does not end, do this before it is 10 min over limits.turn: ${way}. Only if that cannot be done (what the turn did is then unknown): ${last}`
+    ? `${movedText(seen)}: the turn ends over a connection from before, or its end waits in the pod. If it does not end: ${way}. Only if that cannot be done (what the turn did is then unknown): ${last}`
     : `${movedText(seen)}: the turn goes on and ends, answers and interrupts reach it; only new connections to the model and to listed hosts fail for as long as it runs. To mend that at once: ${way}`;
   return [{type: 'AddressMoved', reason: 'AddressMoved', message}];
 }

@@ -13,7 +13,6 @@ const MEND: Partial<Record<SessionReason, string>> = {
   NetworkNotIsolated: 'look at the NetworkPolicy plugin of the cluster',
   OutOfMemory: 'raise resources.limits.memory of the Agent',
   SeedIncomplete: 'delete the volume claim of the Session to seed anew',
-  TurnOverdue: 'see why its runner neither ended the turn nor reached the gateway',
 };
 
 /** The failure with the next step at the end of its message: people read it in the condition, the Event and `kubectl describe`. */

@@ -9,8 +9,11 @@ const RETRY_MS = 5_000;
  */
 export function leavingAccount({metadata}: KubeObject): Refused | undefined {
   if (metadata.deletionTimestamp === undefined) return undefined;
-  const {finalizers = [], name} = metadata;
-  const held = finalizers.length === 0 ? '' : `, and finalizers hold it: ${finalizers.join(', ')}`;
+  const {finalizers = [], name, namespace} = metadata;
+  const held =
+    finalizers.length === 0
+      ? ''
+      : `, and finalizers hold it: ${finalizers.join(', ')} (see who set them; if nobody takes them away: kubectl edit serviceaccount ${name} -n ${namespace ?? ''})`;
   const message = `ServiceAccount ${name} of the Agent is being deleted${held}. Once it is gone it is made anew and the session goes on; a pod with it would have no valid token`;
   return {reason: 'ServiceAccountReplaced', stopped: 'ServiceAccountReplaced', message, retryMs: RETRY_MS};
 }

@@ -56,8 +56,9 @@ function closingWith(life: LifeSeen): Pick<Life, 'ready' | 'conditions' | 'steps
   // What ended, changed or is not heard any more never ends a turn: with the pod it ends as unknown.
   const fault = asks ? (changedPod(life) ?? podFault(life)) : undefined;
   const waits = asks && fault === undefined;
-  const late = lateness(life);
-  const hints = waits ? [...late.conditions, ...addressMoved(seen, true)] : late.conditions;
+  const late = lateness(life, true);
+  // What is known best comes first, and that alone stands in Ready, too.
+  const hints = waits ? [...addressMoved(seen, true), ...late.conditions] : [];
   const goal = waits ? 'the session closes when the running turn has ended' : 'the pod is being ended';
   const given = fault === undefined ? goal : `${fault.message}; ${goal}, and what its turn did is unknown`;
   const ready = (message: string) => ({status: 'False' as const, reason: fault?.reason ?? 'Closing', message});
@@ -68,7 +69,7 @@ function closingWith(life: LifeSeen): Pick<Life, 'ready' | 'conditions' | 'steps
     const silent = {type: 'NodeUnreachable', reason: 'NodeUnreachable', message} as const;
     return {...base, ready: ready(message), conditions: [silent, ...hints]};
   }
-  const why = waits ? hints.map((c) => c.message) : [];
+  const why = hints.slice(0, 1).map((c) => c.message);
   return {...base, ready: ready([given, ...why].join(', but ')), conditions: hints};
 }
 

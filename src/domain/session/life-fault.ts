@@ -1,6 +1,5 @@
 import type {RunnerStatus} from '../../api/v1alpha1/index.ts';
 import {type LifeSeen, left} from './life.ts';
-import {lateness} from './life-overdue.ts';
 import {laterChanges} from './pod-changes.ts';
 import {type PodEnd, podEnd, tokensVoid} from './pod-end.ts';
 import {reported} from './runner-report.ts';
@@ -22,17 +21,20 @@ export function podFault(life: LifeSeen): PodEnd | undefined {
   const {seen} = life;
   if (seen.pod.kind !== 'Present') return undefined;
   const {pod} = seen.pod;
-  return tokensVoid(seen, pod) ?? podEnd(pod) ?? silentFor(life) ?? lateness(life).end;
+  return tokensVoid(seen, pod) ?? podEnd(pod) ?? silentFor(life);
 }
 
 /** Beside `limits.start`: for a frozen node to thaw, and the process beside the agent to be found again. */
 const SILENT_GRACE_MS = 60_000;
 
-/** Milliseconds until the process beside the agent, silent as the runner says, is given up; undefined while it is not silent. */
+/**
+ * Milliseconds until the process beside the agent, silent as the runner says, is given up; undefined while it is not silent, and
+ * while its node is, because nothing is decided then.
+ */
 export function silentLeft(life: LifeSeen): number | undefined {
   const {seen} = life;
   const report = reportOf(life);
-  if (report?.state !== 'Restarting' || report.reason !== 'AgentUnresponsive') return undefined;
+  if (report?.state !== 'Restarting' || report.reason !== 'AgentUnresponsive' || seen.node !== 'Fine') return undefined;
   const start = left(report.reportedAt, seen.current?.data.spec.limits.start ?? '60s', seen.now);
   return start === undefined ? undefined : start + SILENT_GRACE_MS;
 }

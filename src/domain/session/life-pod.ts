@@ -90,16 +90,10 @@ function ended(life: LifeSeen): Life | undefined {
     return fail(life, withAdvice(end));
   const unknown = queue.active === undefined ? '' : 'what its turn did is unknown, and ';
   const message = `${end.message}; ${unknown}a new attempt follows`;
-  const steps = deletePod(seen);
-  // The reason stood in a condition before, so no other Event tells this.
-  const givenUp = end.reason === 'TurnOverdue' && steps.length > 0;
   return {
     phase: status.phase ?? 'Starting',
     ready: {status: 'False', reason: end.reason, message},
-    // Stays, or this look would be followed by one that notices it for the first time.
-    conditions: lateness(life).conditions,
-    steps,
-    notes: givenUp ? [{reason: end.reason, action: 'DeletePod', note: message}] : [],
+    steps: deletePod(seen),
     changes: {
       stoppedReason: end.stopped,
       timeline: once(life, 'Lost', `${end.reason}: ${end.message}`),
@@ -180,7 +174,8 @@ function up(life: LifeSeen): Life | undefined {
     ? undefined
     : ((status.phase === 'Idle' ? status.idleSince : undefined) ?? wholeSeconds(seen.now));
   const seeded = seen.current?.data.spec.workspace.image !== undefined && steady ? true : status.seeded;
-  const late = lateness(life);
+  const late = lateness(life, false);
+  const runs = queue.active?.turn.status?.phase === 'Running';
   const restarting = steady ? undefined : restartingRunner(report);
   return {
     phase,
@@ -197,7 +192,7 @@ function up(life: LifeSeen): Life | undefined {
       left(idleSince, idle?.closeAfter, seen.now),
       silentLeft(life),
       // A turn that is handed over by this look runs from now on.
-      late.leftMs ?? noticedAfter(life, steady && works ? wholeSeconds(seen.now) : undefined),
+      runs ? late.leftMs : noticedAfter(life, steady && works ? wholeSeconds(seen.now) : undefined),
     ),
   };
 }

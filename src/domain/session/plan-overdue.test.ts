@@ -1,5 +1,5 @@
 import {describe, expect, it} from 'vitest';
-import {type Case, checkPlans, entry, gone, queued, report, running, works} from '../../../test/support/plan-cases.ts';
+import {type Case, checkPlans, entry, queued, report, running, works} from '../../../test/support/plan-cases.ts';
 import {ago, POD_UID, question, revisionData, seenWithPod, turn} from '../../../test/support/session-objects.ts';
 import {ARCHIVE_TROUBLE} from '../archive.ts';
 import {planSession} from './plan.ts';
@@ -43,43 +43,34 @@ const CASES: Record<string, Case> = {
     conditions: ['Ready'],
     outcome: {kind: 'wait', afterMs: 1_000},
   },
-  'it is late: the session says so and waits a while more': {
+  'it is late: the session says so': {
     seen: seenWithPod(works, since(LIMIT + 300)),
     phase: 'Running',
     ready: 'Running',
     steps: [],
     conditions: ['Ready', 'TurnOverdue'],
-    outcome: afterMinutes(5),
+    outcome: {kind: 'done'},
   },
-  'it is late by days when the controller comes back: its end gets the same time to come': {
-    seen: seenWithPod(works, since(LIMIT + 400_000)),
+  'it is late by days: nobody gives it up, because its end may wait in the pod': {
+    seen: seenWithPod({...works, ...noticed(400_000)}, since(LIMIT + 400_300)),
     phase: 'Running',
     ready: 'Running',
     steps: [],
     conditions: ['Ready', 'TurnOverdue'],
-    outcome: afterMinutes(5),
+    outcome: {kind: 'done'},
   },
-  'it was said to be late a while ago': {
-    seen: seenWithPod({...works, ...noticed(240)}, since(LIMIT + 540)),
+  'the archive takes nothing: both are said': {
+    seen: seenWithPod({...works, ...archiveAway, ...noticed(300)}, since(LIMIT + 600)),
     phase: 'Running',
     ready: 'Running',
     steps: [],
-    conditions: ['Ready', 'TurnOverdue'],
-    outcome: afterMinutes(1),
-  },
-  'it did not end for long enough: its pod is given up': {
-    seen: seenWithPod({...works, ...noticed(300)}, since(LIMIT + 600)),
-    phase: 'Running',
-    ready: 'TurnOverdue',
-    steps: ['DeletePod'],
-    status: {stoppedReason: 'AgentExited', timeline: [{event: 'Started'}, {event: 'Lost'}]},
-    conditions: ['Ready', 'Reconciling', 'TurnOverdue'],
+    conditions: ['ArchiveUnavailable', 'Ready', 'TurnOverdue'],
   },
   'it waits for an answer: the limit counts that time, here as in the runner': {
     seen: seenWithPod({...works, ...noticed(300)}, {...since(LIMIT + 600), questions: [question('q')]}),
-    phase: 'Running',
-    ready: 'TurnOverdue',
-    steps: ['DeletePod'],
+    phase: 'NeedsInput',
+    ready: 'NeedsInput',
+    conditions: ['Ready', 'TurnOverdue'],
   },
   'it ended late after all, and the next one begins': {
     seen: seenWithPod(
@@ -91,19 +82,11 @@ const CASES: Record<string, Case> = {
     steps: [],
     conditions: ['Ready'],
   },
-  'the archive takes nothing, so its end may wait for that': {
-    seen: seenWithPod({...works, ...archiveAway, ...noticed(300)}, since(LIMIT + 600)),
-    phase: 'Running',
-    ready: 'Running',
-    steps: [],
-    conditions: ['ArchiveUnavailable', 'Ready'],
-    outcome: afterMinutes(5),
-  },
   'its runner was told to be started again in place, and is not: the limit counts all the same': {
     seen: seenWithPod({...works, ...report('Restarting'), ...noticed(300)}, since(LIMIT + 600)),
     phase: 'Running',
-    ready: 'TurnOverdue',
-    steps: ['DeletePod'],
+    ready: 'RunnerRestarting',
+    conditions: ['Ready', 'Reconciling', 'RunnerRestarting', 'TurnOverdue'],
   },
   'the gateway moved, and nobody gave it its address back': {
     seen: seenWithPod(
@@ -111,8 +94,9 @@ const CASES: Record<string, Case> = {
       {...since(LIMIT + 600), addresses: {gateway: '10.9.9.9', egress: '10.0.0.2'}},
     ),
     phase: 'Running',
-    ready: 'TurnOverdue',
-    steps: ['DeletePod'],
+    ready: 'Running',
+    steps: [],
+    conditions: ['AddressMoved', 'Ready', 'TurnOverdue'],
   },
   'its node does not answer: nothing is decided': {
     seen: seenWithPod({...works, ...noticed(300)}, {...since(LIMIT + 600), node: 'Unreachable'}),
@@ -141,14 +125,29 @@ const CASES: Record<string, Case> = {
     ready: 'Closing',
     steps: [],
     conditions: ['Ready', 'Reconciling', 'TurnOverdue'],
-    outcome: afterMinutes(5),
+    outcome: {kind: 'done'},
   },
-  'the session closes and the turn did not end for long enough: it is waited for no longer': {
-    seen: seenWithPod({...works, ...noticed(300), phase: 'Closing'}, since(LIMIT + 600), {desired: 'Closed'}),
+  'the session is cancelled while the turn is late: its pod goes, and nothing is advised': {
+    seen: seenWithPod({...works, ...noticed(9), phase: 'Closing'}, since(LIMIT + 309), {desired: 'Cancelled'}),
     phase: 'Closing',
-    ready: 'TurnOverdue',
+    ready: 'Closing',
     steps: ['DeletePod'],
-    conditions: ['Ready', 'Reconciling', 'TurnOverdue'],
+    conditions: ['Ready', 'Reconciling'],
+  },
+  'the session closes, the process beside the agent is silent, and so is the node: nothing is decided': {
+    seen: seenWithPod(
+      {
+        ...works,
+        phase: 'Closing',
+        runner: {podUID: POD_UID, epoch: 1, state: 'Restarting', reason: 'AgentUnresponsive', reportedAt: ago(9_000)},
+      },
+      {...since(10), node: 'Unreachable'},
+      {desired: 'Closed'},
+    ),
+    phase: 'Closing',
+    ready: 'Closing',
+    steps: [],
+    outcome: {kind: 'done'},
   },
   'the session closes while its node does not answer: nothing is decided': {
     seen: seenWithPod(
@@ -161,50 +160,20 @@ const CASES: Record<string, Case> = {
     steps: [],
     conditions: ['NodeUnreachable', 'Ready', 'Reconciling'],
   },
-  'the session closes while the archive takes nothing': {
-    seen: seenWithPod({...works, ...archiveAway, ...noticed(300), phase: 'Closing'}, since(LIMIT + 600), {
-      desired: 'Closed',
-    }),
-    phase: 'Closing',
-    ready: 'Closing',
-    steps: [],
-    outcome: afterMinutes(5),
-  },
 };
 
 describe('a turn that runs longer than its limit', () => {
   checkPlans(CASES);
 
-  it('gets its time anew after the archive was away, however the end of that is seen', () => {
-    const before = {...ARCHIVE_TROUBLE, status: 'True' as const, lastTransitionTime: ago(9_000)};
-    const first = planSession(seenWithPod({...works, conditions: [before]}, since(LIMIT + 9_000)));
-    expect(first.status.conditions?.map((c) => c.type)).toEqual(['Ready']);
-    expect(first.outcome).toEqual(afterMinutes(5));
-    const second = planSession(seenWithPod(first.status, since(LIMIT + 9_300)));
-    expect(second.steps).toEqual([]);
-    expect(second.status.conditions?.map((c) => c.type)).toEqual(['Ready', 'TurnOverdue']);
-  });
-
-  it('says which turn, which limit and what follows, and tells the deletion of its pod in an Event of its own', () => {
-    const late = planSession(seenWithPod(works, since(LIMIT + 300)));
-    expect(late.notes).toEqual([]);
-    expect(late.status.conditions?.find((c) => c.type === 'TurnOverdue')?.message).toMatch(
-      /^turn first runs since .*Z, longer than limits\.turn \(1h\) .* within 5 min .* outcome_unknown/,
+  it('says which turn, which limit, where to look, and the command that ends it', () => {
+    const told = (status: object, spec: object) =>
+      planSession(seenWithPod({...works, ...status}, since(LIMIT + 300), spec)).status.conditions?.find(
+        (c) => c.type === 'TurnOverdue',
+      )?.message;
+    expect(told({}, {})).toMatch(
+      /^turn first runs since .*Z, longer than limits\.turn \(1h\) .*kubectl logs carrel-.* -c runner; .*"restart":1/,
     );
-    const given = planSession(seenWithPod({...works, ...noticed(300)}, since(LIMIT + 600)));
-    expect(given.notes).toEqual([
-      {
-        reason: 'TurnOverdue',
-        action: 'DeletePod',
-        note: expect.stringMatching(/^turn first .* what its turn did is unknown, and a new attempt follows$/),
-      },
-    ]);
-  });
-
-  it('ends as unknown when its pod is gone, and says that it was late', () => {
-    const plan = planSession(seenWithPod({...works, ...noticed(310)}, {...since(LIMIT + 610), pod: gone}));
-    expect(plan.steps).toMatchObject([
-      {do: 'EndTurn', end: {phase: 'Failed', code: 'outcome_unknown', message: expect.stringContaining('limits.turn')}},
-    ]);
+    // There it does nothing.
+    expect(told({phase: 'Closing'}, {desired: 'Closed'})).toMatch(/"desired":"Cancelled"/);
   });
 });

@@ -91,8 +91,6 @@ function closedBecause({session}: SessionSeen): {message: string; drop: boolean}
   return undefined;
 }
 
-const WENT = 'the pod went away while the turn ran';
-
 /** A turn that was handed to a pod which is not there any more: nobody knows what it did. */
 function lostTurn(seen: SessionSeen, turn: TurnObject): Queue['lost'][number] | undefined {
   if (turn.status?.phase !== 'Running' || turn.status.sessionUID !== seen.session.metadata.uid) return undefined;
@@ -104,9 +102,7 @@ function lostTurn(seen: SessionSeen, turn: TurnObject): Queue['lost'][number] | 
     const message = 'the Session was cancelled while the turn ran';
     return {turn, end: {...base, phase: 'Interrupted', code: 'session_closed', message}};
   }
-  const late = session.status?.conditions?.some((c) => c.type === 'TurnOverdue') === true;
-  const ran = late ? 'the turn ran longer than limits.turn allows, and then its pod went away' : WENT;
-  const message = `${ran}: what it did is unknown, and it is not repeated. Look at transcript and workspace, then send it again if that is safe`;
+  const message = `the pod went away while the turn ran: what it did is unknown, and it is not repeated. Look at transcript and workspace, then send it again if that is safe`;
   return {turn, end: {...base, phase: 'Failed', code: 'outcome_unknown', message}};
 }
 

@@ -105,7 +105,13 @@ const delivery = new Delivery({
   },
   now: () => new Date(),
 });
-const watch = new DesiredWatch({podUid, gateway, log, onChange: (desired) => supervisor.want(desired)});
+const watch = new DesiredWatch({
+  podUid,
+  gateway,
+  log,
+  onChange: (desired, first) => supervisor.want(desired, first),
+  onEnd: () => questions.streamEnded(),
+});
 const term = new Promise<'term'>((resolve) => process.once('SIGTERM', () => resolve('term')));
 
 void isolation.run();

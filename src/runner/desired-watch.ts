@@ -12,14 +12,23 @@ export class DesiredWatch {
   private readonly podUid: string;
   private readonly gateway: GatewayClient;
   private readonly log: Log;
-  private readonly onChange: (desired: Desired) => void;
+  private readonly onChange: (desired: Desired, first: boolean) => void;
+  private readonly onEnd: () => void;
   private readonly stopping = new AbortController();
 
-  constructor(options: {podUid: string; gateway: GatewayClient; log: Log; onChange: (desired: Desired) => void}) {
+  /** `first`: of its stream. `onEnd`: no stream is open, until there is a document again. */
+  constructor(options: {
+    podUid: string;
+    gateway: GatewayClient;
+    log: Log;
+    onChange: (desired: Desired, first: boolean) => void;
+    onEnd: () => void;
+  }) {
     this.podUid = options.podUid;
     this.gateway = options.gateway;
     this.log = options.log;
     this.onChange = options.onChange;
+    this.onEnd = options.onEnd;
   }
 
   /** Runs until `stop`, over any number of connections; resolves with `fenced` when this pod is not wanted any more. */
@@ -31,12 +40,13 @@ export class DesiredWatch {
       try {
         // Numbers are those of one stream: another replica may have seen less, or count from elsewhere. Its first document
         // is taken as it is; the same turn is never taken twice, and a stop names its turn.
-        let latest: Desired | undefined;
+        let generation: number | undefined;
         for await (const line of this.gateway.desired(signal)) {
           failures = 0;
-          if (!('ping' in line) && line.generation >= (latest?.generation ?? 0)) latest = line;
-          // Also at a ping: that it still holds tells more than that it did.
-          if (latest !== undefined) this.take(latest);
+          if ('ping' in line || line.generation < (generation ?? 0)) continue;
+          const first = generation === undefined;
+          generation = line.generation;
+          this.take(line, first);
         }
       } catch (error) {
         if (signal.aborted) break;
@@ -47,6 +57,7 @@ export class DesiredWatch {
         early = error instanceof GatewayRefused && error.status === 425;
         if (!early && (failures === 1 || failures % 20 === 0)) this.log.warn({failures, message}, 'no desired stream');
       }
+      this.onEnd();
       const pause = Math.min(backoff(failures, Math.random()), early ? EARLY : Number.POSITIVE_INFINITY);
       await delay(pause, undefined, {signal}).catch(() => {});
     }
@@ -57,11 +68,11 @@ export class DesiredWatch {
     this.stopping.abort();
   }
 
-  private take(desired: Desired): void {
+  private take(desired: Desired, first: boolean): void {
     if (desired.podUid !== this.podUid) {
       this.log.warn({podUid: desired.podUid}, 'a document for another pod was ignored');
       return;
     }
-    this.onChange(desired);
+    this.onChange(desired, first);
   }
 }

@@ -106,9 +106,9 @@ describe('a question that no Question stands for', () => {
 
   test('is taken back after 5 s, and gateway and transcript are told', async () => {
     const {questions, told, pass} = ask();
-    questions.compare(document());
+    questions.compare(document(), true);
     expect(await pass(4_999)).toBeUndefined();
-    questions.compare(document());
+    questions.compare(document(), true);
     expect(await pass(1)).toEqual({outcome: 'cancelled'});
     expect(told().slice(-2)).toEqual([
       {type: 'withdrawn', requestId: '0-1', turnUid: 'u'},
@@ -121,28 +121,49 @@ describe('a question that no Question stands for', () => {
     ['the gateway cannot tell any more', {questions: undefined}],
   ])('waits on when %s: the next absence counts from its own beginning', async (_why, change) => {
     const {questions, pass} = ask();
-    questions.compare(document());
+    questions.compare(document(), true);
     await pass(4_999);
-    questions.compare(document(change));
+    questions.compare(document(change), false);
     expect(await pass(60_000)).toBeUndefined();
-    questions.compare(document());
+    questions.compare(document(), true);
     expect(await pass(4_999)).toBeUndefined();
     expect(await pass(1)).toEqual({outcome: 'cancelled'});
   });
 
   test('waits while the gateway has not stored it; what counts is a document of later', async () => {
     const {questions, store, pass} = ask(false);
-    questions.compare(document());
+    questions.compare(document(), true);
     expect(await pass(60_000)).toBeUndefined();
     store();
     expect(await pass(60_000)).toBeUndefined();
-    questions.compare(document());
+    questions.compare(document(), true);
+    expect(await pass(5_000)).toEqual({outcome: 'cancelled'});
+  });
+
+  test('waits on when a replica that never named it changes its document: it may hear nothing of the API any more', async () => {
+    const {questions, pass} = ask();
+    questions.compare(document(), false);
+    expect(await pass(3_600_000)).toBeUndefined();
+    questions.compare(document({questions: ['0-1']}), false);
+    questions.compare(document(), false);
+    questions.compare(document(), false);
+    expect(await pass(5_000)).toEqual({outcome: 'cancelled'});
+  });
+
+  test('waits on when the stream ends within the 5 s: the next one says it anew', async () => {
+    const {questions, pass} = ask();
+    questions.compare(document(), true);
+    await pass(4_999);
+    questions.streamEnded();
+    expect(await pass(60_000)).toBeUndefined();
+    questions.compare(document(), true);
+    questions.compare(document(), false);
     expect(await pass(5_000)).toEqual({outcome: 'cancelled'});
   });
 
   test('is answered when the answer comes first, and told once', async () => {
     const {questions, told, pass} = ask();
-    questions.compare(document());
+    questions.compare(document(), true);
     await pass(4_999);
     questions.answer([{question: 'q', uid: 'qu', requestId: '0-1', outcome: 'Answered', option: 'allow'}]);
     expect(await pass(60_000)).toEqual({outcome: 'selected', optionId: 'allow'});

@@ -31,6 +31,8 @@ export type AskingTurn = {uid: string; name: string; record: RecordTurn};
 type Asked = {requestId: string; turn: AskingTurn; event: RunnerEvent};
 type Open = Asked & {
   settle: (answer: Answer | 'expired' | 'withdrawn') => void;
+  /** A document named it: who leaves it out later has seen it go. */
+  named?: boolean;
   /** Runs while the desired document says that it has no Question. */
   absent?: NodeJS.Timeout | undefined;
 };
@@ -99,20 +101,32 @@ export class Questions {
     }
   }
 
-  /** Takes back what has had no Question for a while: somebody deleted it, or the gateway may not make it. */
-  compare(desired: Desired): void {
+  /**
+   * Takes back what has had no Question for a while: somebody deleted it, or the gateway may not make it. Believed is the
+   * first document of a stream (`first`), and one that leaves out what was named before: a replica that hears nothing of the
+   * API any more goes on with what it knew when its stream began.
+   */
+  compare(desired: Desired, first: boolean): void {
     const open = [...this.open.values()];
     const waiting = open.map(({requestId, turn, event}) => {
       return {requestId, turnUid: turn.uid, acknowledged: this.reporter.isAcknowledged(event)};
     });
     const gone = withoutQuestion(desired, waiting);
     for (const each of open) {
-      if (gone.has(each.requestId)) each.absent ??= setTimeout(() => this.takeBack(each), ABSENT_FOR);
-      else {
-        clearTimeout(each.absent);
-        each.absent = undefined;
-      }
+      if (desired.questions?.includes(each.requestId) === true) each.named = true;
+      if (!gone.has(each.requestId)) this.unsure(each);
+      else if (first || each.named === true) each.absent ??= setTimeout(() => this.takeBack(each), ABSENT_FOR);
     }
+  }
+
+  /** The stream ended: what its last document left out is no longer said by anybody. */
+  streamEnded(): void {
+    for (const each of this.open.values()) this.unsure(each);
+  }
+
+  private unsure(open: Open): void {
+    clearTimeout(open.absent);
+    open.absent = undefined;
   }
 
   /** The turn is over or stopped: nothing waits any more. */

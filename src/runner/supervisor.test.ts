@@ -100,14 +100,17 @@ function start() {
   });
   const reports = () =>
     (journal.batch()?.events ?? []).flatMap((e) => (e.type === 'report' ? [e.reason ?? e.agentSessionId] : []));
-  supervisor.want({
-    podUid: 'p',
-    attempt: 1,
-    generation: 1,
-    session: {name: 's', uid: 'u'},
-    answers: [],
-    desired: 'Run',
-  });
+  supervisor.want(
+    {
+      podUid: 'p',
+      attempt: 1,
+      generation: 1,
+      session: {name: 's', uid: 'u'},
+      answers: [],
+      desired: 'Run',
+    },
+    true,
+  );
   return {supervisor, starts, reports};
 }
 

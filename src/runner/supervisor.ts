@@ -38,11 +38,12 @@ export class Supervisor {
     });
   }
 
-  want(desired: Desired): void {
+  /** `first`: of its stream. */
+  want(desired: Desired, first: boolean): void {
     this.desired = desired;
     this.look();
     // Here and not at each look: a document from before a question was stored says nothing about it.
-    this.tools.questions.compare(desired);
+    this.tools.questions.compare(desired, first);
   }
 
   /** The network policy holds: the agent may run. */

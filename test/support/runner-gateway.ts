@@ -42,9 +42,9 @@ export class RunnerGateway {
     for (const stream of this.streams) stream.write(`${JSON.stringify(this.document)}\n`);
   }
 
-  /** Says that the document still holds. */
-  ping(): void {
-    for (const stream of this.streams) stream.write('{"ping":true}\n');
+  /** Ends the streams, as a gateway that is replaced does; the runner opens another. */
+  endStreams(): void {
+    for (const stream of this.streams) stream.end();
   }
 
   private drop(): void {

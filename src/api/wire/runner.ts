@@ -5,7 +5,7 @@ import {z} from 'zod';
  * token of audience `carrel-runner`; pod UID and Session come from the token review, never from a body.
  *
  * `GET /runner/v1/desired` streams NDJSON lines, each a whole `Desired` (level-triggered: the latest line is the truth)
- * or `{"ping":true}` each 25 s: the latest line still holds. `POST /runner/v1/events` takes an `EventBatch` and answers `Acked`.
+ * or `{"ping":true}` each 25 s. `POST /runner/v1/events` takes an `EventBatch` and answers `Acked`.
  * `GET /runner/v1/context` answers `Context`.
  * Status codes: 425 the pod is not bound to its Session yet, try again; 410 fenced, stop; 401 token refused;
  * 503 no verdict now, try again; 409 `gap` with `acked`: the archive lost what came after it, begin a new epoch. Any other
@@ -51,8 +51,8 @@ export const Desired = z.object({
   ),
   /**
    * Request ids of the turn whose Questions wait for an answer. Absent where that is not known: with no turn, from a replica
-   * whose copy may be old, from an earlier release. A replica whose watch is open, but brings a new Question later than the
-   * next ping and another 5 s, lets the runner take back a question that exists: it is then withdrawn, never approved.
+   * whose copy may be old, from an earlier release. A runner believes an absence only in the first document of a stream, or
+   * of a Question that it was told of before, and only after 5 s: a replica may be behind, or hear nothing of the API any more.
    */
   questions: z.array(z.string()).optional(),
   /** Stop: end the agent when no turn runs, and exit; the pod is going away. */

@@ -278,6 +278,14 @@ export const WRITES: readonly Write[] = [
     patch: {spec: {answeredBy: 'alice'}},
     says: 'spec.answeredBy is set together with spec.answer, by whoever answers; leave it as it is',
   },
+  {
+    state: 'a person takes a question away from its session, or gives it to another',
+    who: 'alice',
+    kind: 'Question',
+    before: {},
+    patch: {metadata: {ownerReferences: [{apiVersion: 'carrel.dev/v1alpha1', kind: 'Session', name: 'x', uid: 'u'}]}},
+    says: 'metadata.ownerReferences of a Question says whose it is; it is written by the platform only, leave it as it is',
+  },
   {state: 'a person asks a question in the place of an agent', who: 'alice', kind: 'Question', says: NO_QUESTION},
   {
     state: 'a service account makes a copy of a question with an answer in it',

@@ -1,7 +1,7 @@
 import {wholeSeconds} from '../../api/condition-list.ts';
 import {done, wait} from '../../api/outcome.ts';
 import {addressMoved} from './address.ts';
-import {atFirst, deletePod, type Life, type LifeRule, type LifeSeen, left, podLeft, ttlLeft} from './life.ts';
+import {atFirst, deletePod, type Life, type LifeRule, type LifeSeen, left, podLeft, podOf, ttlLeft} from './life.ts';
 import {changedPod, podFault, silentLeft} from './life-fault.ts';
 import {lateness} from './life-overdue.ts';
 import type {Step} from './steps.ts';
@@ -50,7 +50,7 @@ function closing(life: LifeSeen): Life | undefined {
 /** Whether the end of the running turn is waited for, and what may keep it from coming. */
 function closingWith(life: LifeSeen): Pick<Life, 'ready' | 'conditions' | 'steps' | 'outcome'> {
   const {seen, queue} = life;
-  const pod = seen.pod.kind === 'Present' ? seen.pod.pod : undefined;
+  const pod = podOf(life);
   const leaves = seen.session.spec.desired === 'Cancelled' || pod?.metadata.deletionTimestamp !== undefined;
   const asks = queue.active !== undefined && !leaves;
   // What ended, changed or is not heard any more never ends a turn: with the pod it ends as unknown.

@@ -1,5 +1,5 @@
 import type {RunnerStatus} from '../../api/v1alpha1/index.ts';
-import {type LifeSeen, left} from './life.ts';
+import {type LifeSeen, left, podOf} from './life.ts';
 import {laterChanges} from './pod-changes.ts';
 import {type PodEnd, podEnd, tokensVoid} from './pod-end.ts';
 import {reported} from './runner-report.ts';
@@ -7,9 +7,10 @@ import {reported} from './runner-report.ts';
 // Why a pod is given up although nobody asked for that. Of a pod that has such a fault no end of a turn is waited for.
 
 /** Somebody changed what was asked for. */
-export function changedPod({seen}: LifeSeen): PodEnd | undefined {
-  if (seen.pod.kind !== 'Present' || seen.current === undefined) return undefined;
-  const {pod} = seen.pod;
+export function changedPod(life: LifeSeen): PodEnd | undefined {
+  const {seen} = life;
+  const pod = podOf(life);
+  if (pod === undefined || seen.current === undefined) return undefined;
   const changes = laterChanges(pod, seen.session.metadata.uid, seen.current.data);
   if (changes.length === 0) return undefined;
   const message = `pod ${pod.metadata.name} was changed after it was made: ${changes.join('; ')}`;
@@ -18,10 +19,9 @@ export function changedPod({seen}: LifeSeen): PodEnd | undefined {
 
 /** The pod ended, or does nothing any more of which we would hear. */
 export function podFault(life: LifeSeen): PodEnd | undefined {
-  const {seen} = life;
-  if (seen.pod.kind !== 'Present') return undefined;
-  const {pod} = seen.pod;
-  return tokensVoid(seen, pod) ?? podEnd(pod) ?? silentFor(life);
+  const pod = podOf(life);
+  if (pod === undefined) return undefined;
+  return tokensVoid(life.seen, pod) ?? podEnd(pod) ?? silentFor(life);
 }
 
 /** Beside `limits.start`: for a frozen node to thaw, and the process beside the agent to be found again. */
@@ -47,6 +47,7 @@ function silentFor(life: LifeSeen): PodEnd | undefined {
   return {reason: 'AgentUnresponsive', stopped: 'AgentExited', message};
 }
 
-function reportOf({seen, status}: LifeSeen): RunnerStatus | undefined {
-  return seen.pod.kind === 'Present' ? reported(status, seen.pod.pod.metadata.uid) : undefined;
+function reportOf(life: LifeSeen): RunnerStatus | undefined {
+  const pod = podOf(life);
+  return pod === undefined ? undefined : reported(life.status, pod.metadata.uid);
 }

@@ -1,6 +1,6 @@
 import {CONTAINER} from '../../api/pod.ts';
 import {cancelCommand, restartCommand} from './advice.ts';
-import {type Life, type LifeSeen, left} from './life.ts';
+import {type Life, type LifeSeen, left, podOf} from './life.ts';
 
 /** How the running turn stands to `limits.turn` of its revision. Time that Questions wait counts, as it does for the runner. */
 export interface Lateness {
@@ -30,7 +30,7 @@ export function lateness(life: LifeSeen, closes: boolean): Lateness {
     return {conditions: [], leftMs: undefined};
   if (leftMs > 0) return {conditions: [], leftMs};
   const limit = seen.current?.data.spec.limits.turn ?? '';
-  const pod = seen.pod.kind === 'Present' ? seen.pod.pod.metadata.name : '';
+  const pod = podOf(life)?.metadata.name ?? '';
   const command = closes ? cancelCommand(seen.session) : restartCommand(seen.session);
   const message = `turn ${metadata.name} runs since ${since}, longer than limits.turn (${limit}) allows, and its end did not come: its runner is frozen, does not reach the gateway, or waits for the archive. Look at its node and at kubectl logs ${pod} -c ${CONTAINER.runner}; its end may still come. If not: ${command}, and what the turn did is then unknown`;
   return {conditions: [{type: 'TurnOverdue', reason: 'TurnOverdue', message}], leftMs: undefined};

@@ -1,11 +1,10 @@
 import {wholeSeconds} from '../../api/condition-list.ts';
-import type {Pod} from '../../api/kube-pod.ts';
 import {done, wait} from '../../api/outcome.ts';
 import type {RunnerStatus, SessionStatus, StoppedReason} from '../../api/v1alpha1/index.ts';
 import {seconds} from '../duration.ts';
 import {addressMoved, moved, movedText} from './address.ts';
 import {withAdvice} from './advice.ts';
-import {atFirst, deletePod, fail, type Life, type LifeRule, type LifeSeen, left} from './life.ts';
+import {atFirst, deletePod, fail, type Life, type LifeRule, type LifeSeen, left, podOf} from './life.ts';
 import {changedPod, podFault, silentLeft} from './life-fault.ts';
 import {lateness, noticedAfter} from './life-overdue.ts';
 import {knownReason, reported, reportFailure} from './runner-report.ts';
@@ -14,10 +13,6 @@ import {happenedSince, type LifeStep, LOSSES, LOSSES_WITHIN_MS, stepsWithin, wit
 
 /** How a Session with a pod stands. */
 export const WITH_POD: readonly LifeRule[] = [mutated, unreachable, going, ended, refused, deaf, starting, up];
-
-function podOf({seen}: LifeSeen): Pod | undefined {
-  return seen.pod.kind === 'Present' ? seen.pod.pod : undefined;
-}
 
 /** Somebody changed what was asked for: it is not repaired, and not tried again by itself. */
 function mutated(life: LifeSeen): Life | undefined {

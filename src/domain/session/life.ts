@@ -1,4 +1,5 @@
 import {wholeSeconds} from '../../api/condition-list.ts';
+import type {Pod} from '../../api/kube-pod.ts';
 import {done, type Outcome, wait} from '../../api/outcome.ts';
 import type {SessionConditionType, SessionReason, SessionStatus, StoppedReason} from '../../api/v1alpha1/index.ts';
 import {seconds} from '../duration.ts';
@@ -39,6 +40,11 @@ export interface Life {
 
 /** A rule decides, or leaves it to the next one. */
 export type LifeRule = (life: LifeSeen) => Life | undefined;
+
+/** The pod of the present attempt, while it is there. */
+export function podOf({seen}: LifeSeen): Pod | undefined {
+  return seen.pod.kind === 'Present' ? seen.pod.pod : undefined;
+}
 
 /** Step that deletes the present pod, unless it is on its way out already. */
 export function deletePod({pod}: SessionSeen): Step[] {

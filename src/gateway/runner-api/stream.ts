@@ -124,7 +124,7 @@ export class DesiredStream {
     };
   }
 
-  // Only after a look at what holds now: nothing tells of a watch that was lost, and a ping says that the last line is true.
+  // Only after a look at what holds now: nothing tells of a watch that was lost, and what the look brings goes out instead.
   #confirm(): void {
     if (this.#due && !this.#blocked && !this.#closed) this.#write({ping: true});
   }

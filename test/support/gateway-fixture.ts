@@ -264,3 +264,11 @@ function archiveOf(records: ReadonlyMap<string, StoredRecord[]>): Archive {
     tail: async ({sessionUid}) => ({records: records.get(sessionUid) ?? []}),
   };
 }
+
+/** Start it with Agent `writer`, whose sessions have the groups that an Agent has by default. */
+export async function startWithWriter(options?: Parameters<typeof startGatewayFixture>[0]): Promise<GatewayFixture> {
+  const fixture = await startGatewayFixture(options);
+  fixture.addAgent('writer', ['self_session', 'ask']);
+  await fixture.settle();
+  return fixture;
+}

@@ -1,5 +1,5 @@
 import {ATTEMPT_KEY, REAL_KEY, startTestLoopback, type TestLoopback} from './loopback.ts';
-import type {Certificate} from './model-stub/certificate.ts';
+import {type Certificate, makeCertificate} from './model-stub/certificate.ts';
 import {type ModelStub, startModelStub} from './model-stub/server.ts';
 import {startTestRelay, type TestRelay} from './relay.ts';
 
@@ -35,8 +35,17 @@ export class ModelBench {
     this.ca = ca;
   }
 
-  /** Start one whose provider has this certificate, of `model.example`. */
-  static async start(certificate: Certificate): Promise<ModelBench> {
+  private static made: Promise<Certificate> | undefined;
+
+  /** The provider's, of `model.example`: made once for all benches of a file. */
+  static certificate(): Promise<Certificate> {
+    ModelBench.made ??= makeCertificate(['model.example', '127.0.0.1']);
+    return ModelBench.made;
+  }
+
+  /** Start one whose provider has that certificate. */
+  static async start(): Promise<ModelBench> {
+    const certificate = await ModelBench.certificate();
     const stub = await startModelStub({...certificate, apiKey: REAL_KEY});
     const routes = new Map([[ALLOWED, stub.port]]);
     const bench = new ModelBench({stub, routes, relay: await startTestRelay(routes)}, certificate.ca);

@@ -1,6 +1,6 @@
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {eventually} from '../../../test/support/eventually.ts';
-import {type GatewayFixture, jwt, rpc, startGatewayFixture} from '../../../test/support/gateway-fixture.ts';
+import {type GatewayFixture, jwt, rpc, startWithWriter} from '../../../test/support/gateway-fixture.ts';
 import type {SessionObject} from '../../api/v1alpha1/index.ts';
 import {Agents, Sessions} from '../../kube/kinds.ts';
 
@@ -11,9 +11,7 @@ const LIVE = '/apis/carrel.dev/v1alpha1/namespaces/team-a/sessions/one';
 
 let fixture: GatewayFixture;
 beforeEach(async () => {
-  fixture = await startGatewayFixture();
-  fixture.addAgent('writer', ['self_session', 'ask']);
-  await fixture.settle();
+  fixture = await startWithWriter();
 });
 afterEach(() => fixture.close());
 

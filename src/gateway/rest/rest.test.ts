@@ -1,11 +1,9 @@
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
-import {type GatewayFixture, KEY, startGatewayFixture} from '../../../test/support/gateway-fixture.ts';
+import {type GatewayFixture, KEY, startWithWriter} from '../../../test/support/gateway-fixture.ts';
 
 let fixture: GatewayFixture;
 beforeEach(async () => {
-  fixture = await startGatewayFixture();
-  fixture.addAgent('writer', ['self_session', 'ask']);
-  await fixture.settle();
+  fixture = await startWithWriter();
 });
 afterEach(() => fixture.close());
 

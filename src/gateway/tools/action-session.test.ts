@@ -1,12 +1,10 @@
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
-import {type GatewayFixture, jwt, startGatewayFixture} from '../../../test/support/gateway-fixture.ts';
+import {type GatewayFixture, jwt, startWithWriter} from '../../../test/support/gateway-fixture.ts';
 import {Sessions, Turns} from '../../kube/kinds.ts';
 
 let fixture: GatewayFixture;
 beforeEach(async () => {
-  fixture = await startGatewayFixture();
-  fixture.addAgent('writer', ['self_session', 'ask']);
-  await fixture.settle();
+  fixture = await startWithWriter();
 });
 afterEach(() => fixture.close());
 

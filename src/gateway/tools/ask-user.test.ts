@@ -1,13 +1,11 @@
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
-import {type GatewayFixture, startGatewayFixture} from '../../../test/support/gateway-fixture.ts';
+import {type GatewayFixture, startWithWriter} from '../../../test/support/gateway-fixture.ts';
 import {systemClock} from '../../kube/clock.ts';
 import {Questions} from '../../kube/kinds.ts';
 
 let fixture: GatewayFixture;
-const start = async (options: Parameters<typeof startGatewayFixture>[0]) => {
-  fixture = await startGatewayFixture(options);
-  fixture.addAgent('writer', ['self_session', 'ask']);
-  await fixture.settle();
+const start = async (options: Parameters<typeof startWithWriter>[0]) => {
+  fixture = await startWithWriter(options);
 };
 beforeEach(() => start({askWaitMs: 60_000}));
 afterEach(() => fixture.close());

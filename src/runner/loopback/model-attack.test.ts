@@ -1,17 +1,12 @@
-import {afterEach, beforeAll, beforeEach, describe, expect, it} from 'vitest';
+import {afterEach, beforeEach, describe, expect, it} from 'vitest';
 import {ATTEMPT_KEY} from '../../../test/support/loopback.ts';
 import {ModelBench} from '../../../test/support/model-bench.ts';
-import {type Certificate, makeCertificate} from '../../../test/support/model-stub/certificate.ts';
 import {sendRaw} from '../../../test/support/raw-http.ts';
 
-let certificate: Certificate;
 let bench: ModelBench;
 
-beforeAll(async () => {
-  certificate = await makeCertificate(['model.example', '127.0.0.1']);
-});
 beforeEach(async () => {
-  bench = await ModelBench.start(certificate);
+  bench = await ModelBench.start();
 });
 afterEach(() => bench.stop());
 

@@ -1,21 +1,17 @@
 import {once} from 'node:events';
 import {createServer as createTlsServer, type TLSSocket} from 'node:tls';
-import {afterEach, beforeAll, beforeEach, describe, expect, it} from 'vitest';
+import {afterEach, beforeEach, describe, expect, it} from 'vitest';
 import {eventually} from '../../../test/support/eventually.ts';
 import {ATTEMPT_KEY, REAL_KEY} from '../../../test/support/loopback.ts';
 import {ALLOWED, BASE, ModelBench} from '../../../test/support/model-bench.ts';
-import {type Certificate, makeCertificate} from '../../../test/support/model-stub/certificate.ts';
+import {makeCertificate} from '../../../test/support/model-stub/certificate.ts';
 import {startModelStub} from '../../../test/support/model-stub/server.ts';
 import {sendRaw} from '../../../test/support/raw-http.ts';
 
-let certificate: Certificate;
 let bench: ModelBench;
 
-beforeAll(async () => {
-  certificate = await makeCertificate(['model.example', '127.0.0.1']);
-});
 beforeEach(async () => {
-  bench = await ModelBench.start(certificate);
+  bench = await ModelBench.start();
 });
 afterEach(() => bench.stop());
 
@@ -153,7 +149,7 @@ describe('a failed model call', () => {
   });
 
   it('a compressed reply is refused, since it could hide the key', async () => {
-    const server = createTlsServer(certificate, (socket: TLSSocket) => {
+    const server = createTlsServer(await ModelBench.certificate(), (socket: TLSSocket) => {
       socket.on('error', () => socket.destroy());
       socket.once('data', () =>
         socket.end('HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 2\r\nconnection: close\r\n\r\nxx'),

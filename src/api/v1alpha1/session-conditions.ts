@@ -118,7 +118,10 @@ export const sessionConditions = defineConditions({
       means: 'A pod that the platform did not make had the name of ours or the Session as its owner; it was deleted.',
       event: 'Warning',
     },
-    PodLost: {means: 'The pod went away without being asked to; a new attempt follows.', event: 'Warning'},
+    PodLost: {
+      means: 'The pod went away without being asked to; a new attempt follows, unless the session closes.',
+      event: 'Warning',
+    },
     Evicted: {means: 'The node evicted the pod.', event: 'Warning'},
     NodeLost: {means: 'The node of the pod is gone.', event: 'Warning'},
     ServiceAccountReplaced: {

@@ -2,7 +2,7 @@ import {wholeSeconds} from '../../api/condition-list.ts';
 import {done, wait} from '../../api/outcome.ts';
 import {addressMoved} from './address.ts';
 import {atFirst, deletePod, type Life, type LifeRule, type LifeSeen, left, podLeft, podOf, ttlLeft} from './life.ts';
-import {changedPod, podFault, silentLeft} from './life-fault.ts';
+import {changedPod, goingPod, podFault, silentLeft} from './life-fault.ts';
 import {lateness} from './life-overdue.ts';
 import type {Step} from './steps.ts';
 import {withStep} from './timeline.ts';
@@ -51,10 +51,9 @@ function closing(life: LifeSeen): Life | undefined {
 function closingWith(life: LifeSeen): Pick<Life, 'ready' | 'conditions' | 'steps' | 'outcome'> {
   const {seen, queue} = life;
   const pod = podOf(life);
-  const leaves = seen.session.spec.desired === 'Cancelled' || pod?.metadata.deletionTimestamp !== undefined;
-  const asks = queue.active !== undefined && !leaves;
-  // What ended, changed or is not heard any more never ends a turn: with the pod it ends as unknown.
-  const fault = asks ? (changedPod(life) ?? podFault(life)) : undefined;
+  const asks = queue.active !== undefined && seen.session.spec.desired !== 'Cancelled';
+  // What goes, ended, changed or is not heard any more never ends a turn: with the pod it ends as unknown.
+  const fault = asks ? (goingPod(life) ?? changedPod(life) ?? podFault(life)) : undefined;
   const waits = asks && fault === undefined;
   const late = lateness(life, true);
   // What is known best comes first, and that alone stands in Ready, too.

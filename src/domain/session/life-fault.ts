@@ -6,6 +6,13 @@ import {reported} from './runner-report.ts';
 
 // Why a pod is given up although nobody asked for that. Of a pod that has such a fault no end of a turn is waited for.
 
+/** It is being deleted: by a person, by an eviction, or by us for a fault that was told before. */
+export function goingPod(life: LifeSeen): Pick<PodEnd, 'reason' | 'message'> | undefined {
+  const {name, deletionTimestamp} = podOf(life)?.metadata ?? {};
+  if (name === undefined || deletionTimestamp === undefined) return undefined;
+  return {reason: 'PodLost', message: `pod ${name} is being deleted`};
+}
+
 /** Somebody changed what was asked for. */
 export function changedPod(life: LifeSeen): PodEnd | undefined {
   const {seen} = life;

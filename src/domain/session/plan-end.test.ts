@@ -102,7 +102,7 @@ const CASES: Record<string, Case> = {
     steps: ['DeletePod'],
     conditions: ['Ready', 'Reconciling'],
   },
-  'closes while a turn runs whose pod was deleted, and that ended its agent: this is no fault of the pod': {
+  'closes while a turn runs whose pod was deleted, and that ended its agent: the deletion is what it says': {
     seen: seenWithPod(
       {...works, phase: 'Closing'},
       {
@@ -112,7 +112,7 @@ const CASES: Record<string, Case> = {
       {desired: 'Closed'},
     ),
     phase: 'Closing',
-    ready: 'Closing',
+    ready: 'PodLost',
     steps: [],
   },
   'shall close when a turn was chosen and not handed over: it never runs': {
@@ -228,6 +228,7 @@ describe('how a session ends', () => {
 
   it('that closes and cannot hear its turn says why, and what helps while it closes', () => {
     expect(closingSays({accountUid: 'another'})).toMatch(/^ServiceAccount .* are void; .* its turn did is unknown$/);
+    expect(closingSays({pod: going})).toMatch(/^pod .* is being deleted; .* its turn did is unknown$/);
     expect(closingSays({addresses: {gateway: '10.9.9.9', egress: '10.0.0.2'}})).toMatch(
       /^the session closes when .*, but the gateway moved from 10.0.0.1 to 10.9.9.9: .*"desired":"Cancelled"}}'$/,
     );

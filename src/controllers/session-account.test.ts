@@ -63,3 +63,30 @@ describe('a ServiceAccount that is deleted and made again', () => {
     expect(told).toMatchObject({type: 'Warning', note: expect.stringContaining('the pod is being ended')});
   });
 });
+
+describe('a ServiceAccount that is being deleted and held by a finalizer', () => {
+  const hold = (heldFor: number) => {
+    const [account] = bench.api.list(ServiceAccounts);
+    if (account === undefined) throw new Error('the Agent has no ServiceAccount');
+    const deletionTimestamp = new Date(Date.now() - heldFor * 1_000).toISOString();
+    const metadata = {...account.metadata, deletionTimestamp, finalizers: ['x.example/f']};
+    bench.api.put(ServiceAccounts, {...account, metadata});
+  };
+
+  it('puts an idle session to sleep: its pod would lose its tokens', async () => {
+    await bench.firstTurnEnds();
+    hold(0);
+    await bench.run.until('asleep', async () =>
+      (await bench.run.session('one')).status?.phase === 'Sleeping' ? true : undefined,
+    );
+  });
+
+  it('ends a running turn as unknown once the tokens of its pod are void, and says so', async () => {
+    const first = await bench.firstTurnRuns();
+    hold(60);
+    await bench.run.until('ended', async () => (await bench.run.turn(first)).status?.error?.code);
+    expect((await bench.run.turn(first)).status?.error?.code).toBe('outcome_unknown');
+    const told = bench.api.list(Events).find((e) => e.reason === 'ServiceAccountReplaced');
+    expect(told).toMatchObject({type: 'Warning', note: expect.stringContaining('is being deleted, which voids')});
+  });
+});

@@ -37,7 +37,7 @@ export async function observeSession(
     strays: strays(session, read),
     volume: await volumeOf(session, read, live),
     node: await nodeOf(pod, read, live),
-    accountUid: await accountUid(pod, read, live),
+    account: await accountOf(pod, read, live),
     turns: read.of(Turns).byIndex(INDEX.session, key),
     questions: read
       .of(Questions)
@@ -126,14 +126,14 @@ async function nodeOf(pod: PodSeen, read: CachedReader, live: LiveReader): Promi
 }
 
 /** A cache that lags may show the account before: that another one is there is only ever said after a live look. */
-async function accountUid(pod: PodSeen, read: CachedReader, live: LiveReader): Promise<string | undefined> {
+async function accountOf(pod: PodSeen, read: CachedReader, live: LiveReader): Promise<SessionSeen['account']> {
   if (pod.kind !== 'Present') return undefined;
   const {metadata, spec} = pod.pod;
   const ref = {namespace: metadata.namespace, name: spec.serviceAccountName ?? ''};
-  const uid = read.of(ServiceAccounts).get(ref)?.metadata.uid;
+  const cached = read.of(ServiceAccounts).get(ref)?.metadata;
   const madeWith = metadata.annotations?.[ANNOTATION_ACCOUNT];
-  if (madeWith === undefined || uid === undefined || uid === madeWith) return uid;
-  return (await live.find(ServiceAccounts, ref))?.metadata.uid;
+  if (madeWith === undefined || cached === undefined || cached.uid === madeWith) return cached;
+  return (await live.find(ServiceAccounts, ref))?.metadata;
 }
 
 async function revision(

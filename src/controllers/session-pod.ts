@@ -2,7 +2,7 @@ import type {ServiceAccount} from '../api/kube-core.ts';
 import type {Manifest} from '../api/kube-object.ts';
 import type {Pod} from '../api/kube-pod.ts';
 import type {SessionReason} from '../api/v1alpha1/index.ts';
-import {leavingAccount} from '../domain/session/leaving-account.ts';
+import {leavingAccount} from '../domain/session/account.ts';
 import {buildPod, type PodInput} from '../domain/session/pod.ts';
 import {comparePod, imageVolumesDropped, type PodDifference} from '../domain/session/pod-compare.ts';
 import type {Applied} from '../domain/session/steps.ts';

@@ -42,10 +42,11 @@ export const sessionWatches: readonly AnyWatch[] = [
     changed: askedFor,
     keys: (r, read) => waiting(r, r.metadata.labels?.[LABEL_AGENT] ?? '', read),
   }),
-  // Made again, it voids the tokens of the pods that are there already; the first one has none yet.
+  // Made again or on its way out, it voids the tokens of the pods that are there already; the first one has none yet.
   wakeOn({
     resource: ServiceAccounts,
-    changed: (old, now) => old.metadata.uid !== now.metadata.uid,
+    changed: ({metadata: old}, {metadata: now}) =>
+      old.uid !== now.uid || old.deletionTimestamp !== now.deletionTimestamp,
     keys: ({metadata: m}, read) => podsOfAgent(read, m.namespace, m.labels?.[LABEL_AGENT_UID]).flatMap(labelled),
   }),
   wakeOn({

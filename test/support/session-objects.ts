@@ -151,7 +151,7 @@ export function seen(over: Partial<SessionSeen> = {}): SessionSeen {
     strays: [],
     volume: 'None',
     node: 'Fine',
-    accountUid: ACCOUNT_UID,
+    account: {uid: ACCOUNT_UID},
     turns: [],
     questions: [],
     podWarnings: [],

@@ -1,7 +1,8 @@
 import type {RunnerStatus} from '../../api/v1alpha1/index.ts';
+import {tokensVoid} from './account.ts';
 import {type LifeSeen, left, podOf} from './life.ts';
 import {laterChanges} from './pod-changes.ts';
-import {type PodEnd, podEnd, tokensVoid} from './pod-end.ts';
+import {type PodEnd, podEnd} from './pod-end.ts';
 import {reported} from './runner-report.ts';
 
 // Why a pod is given up although nobody asked for that. Of a pod that has such a fault no end of a turn is waited for.

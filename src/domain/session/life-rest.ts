@@ -1,7 +1,8 @@
 import {wholeSeconds} from '../../api/condition-list.ts';
+import {tokensVoid} from './account.ts';
 import {moved} from './address.ts';
 import {atFirst, deletePod, fail, type Life, type LifeRule, type LifeSeen, left, podLeft} from './life.ts';
-import {type PodEnd, tokensVoid} from './pod-end.ts';
+import type {PodEnd} from './pod-end.ts';
 import {LOSSES, LOSSES_WITHIN_MS, stepsWithin, withStep} from './timeline.ts';
 
 /** When a Session has no pod although it goes on. */
@@ -61,5 +62,6 @@ function replaced({seen, status}: LifeSeen): PodEnd | undefined {
   const {pod, now} = seen;
   if (pod.kind !== 'Present') return undefined;
   const again = status.phase === 'Starting' && stepsWithin(status.timeline, 'Lost', now, LOSSES_WITHIN_MS) < LOSSES - 1;
-  return again ? undefined : tokensVoid(seen, pod.pod);
+  // An account on its way out leaves some time to a turn that runs; who has none waits for nothing.
+  return again ? undefined : tokensVoid(seen, pod.pod, 0);
 }

@@ -43,7 +43,7 @@ const CASES: Record<string, Case> = {
     steps: ['DeletePod'],
   },
   'shall close while a turn runs whose pod has void tokens: its end would never be taken': {
-    seen: seenWithPod(works, {accountUid: 'another', turns: [turn('first', running)]}, {desired: 'Closed'}),
+    seen: seenWithPod(works, {account: {uid: 'another'}, turns: [turn('first', running)]}, {desired: 'Closed'}),
     phase: 'Closing',
     ready: 'ServiceAccountReplaced',
     steps: ['DeletePod'],
@@ -227,7 +227,9 @@ describe('how a session ends', () => {
   checkPlans(CASES);
 
   it('that closes and cannot hear its turn says why, and what helps while it closes', () => {
-    expect(closingSays({accountUid: 'another'})).toMatch(/^ServiceAccount .* are void; .* its turn did is unknown$/);
+    expect(closingSays({account: {uid: 'another'}})).toMatch(
+      /^ServiceAccount .* voids the tokens of pod .*; .* its turn did is unknown$/,
+    );
     expect(closingSays({pod: going})).toMatch(/^pod .* is being deleted; .* its turn did is unknown$/);
     expect(closingSays({addresses: {gateway: '10.9.9.9', egress: '10.0.0.2'}})).toMatch(
       /^the session closes when .*, but the gateway moved from 10.0.0.1 to 10.9.9.9: .*"desired":"Cancelled"}}'$/,

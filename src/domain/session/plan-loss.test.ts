@@ -12,7 +12,10 @@ import {
   unready,
   works,
 } from '../../../test/support/plan-cases.ts';
-import {ago, pod, READY, seenWithPod, turn} from '../../../test/support/session-objects.ts';
+import {ACCOUNT_UID, ago, pod, READY, seenWithPod, turn} from '../../../test/support/session-objects.ts';
+
+/** The ServiceAccount of the pod, deleted so many seconds ago and held by a finalizer. */
+const leavingFor = (seconds: number) => ({uid: ACCOUNT_UID, deletionTimestamp: ago(seconds)});
 
 const CASES: Record<string, Case> = {
   'the node does not answer while a turn runs': {
@@ -68,20 +71,20 @@ const CASES: Record<string, Case> = {
     status: {stoppedReason: 'Evicted'},
   },
   'the ServiceAccount was deleted and made again: tokens are void, the pod is replaced': {
-    seen: seenWithPod(works, {accountUid: 'another', turns: [turn('first', running)]}),
+    seen: seenWithPod(works, {account: {uid: 'another'}, turns: [turn('first', running)]}),
     phase: 'Running',
     ready: 'ServiceAccountReplaced',
     steps: ['DeletePod'],
     status: {stoppedReason: 'ServiceAccountReplaced'},
   },
   'the ServiceAccount was made again before the runner reported: no failure of the start': {
-    seen: seenWithPod(unready, {accountUid: 'another'}),
+    seen: seenWithPod(unready, {account: {uid: 'another'}}),
     phase: 'Starting',
     ready: 'ServiceAccountReplaced',
     steps: ['DeletePod'],
   },
   'the ServiceAccount was made again and the pod ended by that: no failure of the agent': {
-    seen: seenWithPod(unready, {accountUid: 'another', pod: agentEnded(0)}),
+    seen: seenWithPod(unready, {account: {uid: 'another'}, pod: agentEnded(0)}),
     phase: 'Starting',
     ready: 'ServiceAccountReplaced',
     steps: ['DeletePod'],
@@ -89,14 +92,30 @@ const CASES: Record<string, Case> = {
   'a pod of an earlier release does not say which ServiceAccount it was made with': {
     seen: seenWithPod(
       {},
-      {accountUid: 'another', pod: {kind: 'Present', pod: pod({phase: 'Running'}, {input: {accountUid: undefined}})}},
+      {
+        account: {uid: 'another'},
+        pod: {kind: 'Present', pod: pod({phase: 'Running'}, {input: {accountUid: undefined}})},
+      },
     ),
     phase: 'Idle',
     ready: 'Idle',
     steps: [],
   },
+  'the ServiceAccount is on its way out and held: a turn that runs may still end': {
+    seen: seenWithPod(works, {account: leavingFor(20), turns: [turn('first', running)]}),
+    phase: 'Running',
+    ready: 'Running',
+    steps: [],
+    outcome: {kind: 'wait', afterMs: 40_000},
+  },
+  'the ServiceAccount is held for a minute: the API server takes its tokens no longer': {
+    seen: seenWithPod(works, {account: leavingFor(60), turns: [turn('first', running)]}),
+    phase: 'Running',
+    ready: 'ServiceAccountReplaced',
+    steps: ['DeletePod'],
+  },
   'the ServiceAccount is missing for a moment: it is made again, and then its pods go': {
-    seen: seenWithPod({}, {accountUid: undefined}),
+    seen: seenWithPod({}, {account: undefined}),
     phase: 'Idle',
     ready: 'Idle',
     steps: [],

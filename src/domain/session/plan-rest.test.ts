@@ -10,7 +10,15 @@ import {
   unready,
   works,
 } from '../../../test/support/plan-cases.ts';
-import {ago, POD_UID, READY, revisionData, seenWithPod, turn} from '../../../test/support/session-objects.ts';
+import {
+  ACCOUNT_UID,
+  ago,
+  POD_UID,
+  READY,
+  revisionData,
+  seenWithPod,
+  turn,
+} from '../../../test/support/session-objects.ts';
 
 const lostTwice = [
   {time: ago(300), event: 'Lost', note: 'a'},
@@ -134,7 +142,7 @@ const CASES: Record<string, Case> = {
     conditions: ['Ready'],
   },
   'idle, and the ServiceAccount was deleted and made again: only the pod goes': {
-    seen: seenWithPod({}, {accountUid: 'another'}),
+    seen: seenWithPod({}, {account: {uid: 'another'}}),
     phase: 'Sleeping',
     ready: 'Sleeping',
     steps: ['DeletePod'],
@@ -142,14 +150,20 @@ const CASES: Record<string, Case> = {
       timeline: [{event: 'Started'}, {event: 'Sleeping', note: expect.stringMatching(/^ServiceAccountReplaced: /)}],
     },
   },
+  'idle, and the ServiceAccount is on its way out: there is nothing to wait for': {
+    seen: seenWithPod({}, {account: {uid: ACCOUNT_UID, deletionTimestamp: ago(1)}}),
+    phase: 'Sleeping',
+    ready: 'Sleeping',
+    steps: ['DeletePod'],
+  },
   'idle, and the ServiceAccount was made again after two pods were lost: it has nothing that it could not do': {
-    seen: seenWithPod({timeline: lostTwice}, {accountUid: 'another'}),
+    seen: seenWithPod({timeline: lostTwice}, {account: {uid: 'another'}}),
     phase: 'Sleeping',
     ready: 'Sleeping',
     steps: ['DeletePod'],
   },
   'the ServiceAccount was made again while its pod is prepared, for the third time: a turn wakes it': {
-    seen: seenWithPod({...unready, timeline: lostTwice}, {accountUid: 'another'}),
+    seen: seenWithPod({...unready, timeline: lostTwice}, {account: {uid: 'another'}}),
     phase: 'Sleeping',
     ready: 'Sleeping',
     steps: ['DeletePod'],
@@ -157,7 +171,7 @@ const CASES: Record<string, Case> = {
   'the ServiceAccount was made again for the third time and a turn waits: it would go on for ever': {
     seen: seenWithPod(
       {timeline: lostTwice, admitted: [entry('first', 1)], lastSequence: 1},
-      {accountUid: 'another', turns: [turn('first', queued(1))]},
+      {account: {uid: 'another'}, turns: [turn('first', queued(1))]},
     ),
     phase: 'Failed',
     ready: 'ServiceAccountReplaced',

@@ -1,6 +1,6 @@
 import type {Condition} from '../../api/kube-object.ts';
 import type {Pod} from '../../api/kube-pod.ts';
-import {done, type Outcome} from '../../api/outcome.ts';
+import {done, type Outcome, soonest} from '../../api/outcome.ts';
 import type {SessionStatus, TurnObject} from '../../api/v1alpha1/index.ts';
 import {ARCHIVE_TROUBLE} from '../archive.ts';
 import {freshConditions} from '../fresh-conditions.ts';
@@ -8,8 +8,9 @@ import {recordedSession} from '../turn/admission.ts';
 import {saysSessionFailed} from '../turn/conditions.ts';
 import {beyondHistory} from '../turn/history.ts';
 import {heldStatus, observedEdit, queuedStatus, runningEdit, runningStatus, type TurnEnd} from '../turn/status.ts';
+import {tokensLeft} from './account.ts';
 import {identityOf} from './identity.ts';
-import type {Life, LifeRule, LifeSeen} from './life.ts';
+import {atFirst, type Life, type LifeRule, type LifeSeen} from './life.ts';
 import {ENDING} from './life-end.ts';
 import {WITH_POD} from './life-pod.ts';
 import {RESTING} from './life-rest.ts';
@@ -63,7 +64,7 @@ export function planSession(seen: SessionSeen): SessionPlan {
     ended: queue.ended,
     adopt: adoptable(seen, queue),
     notes: [...(life.notes ?? []), ...unwanted.flatMap((pod) => foreign(seen, pod))],
-    outcome: life.outcome,
+    outcome: soonest(life.outcome, atFirst(tokensLeft(seen))),
   };
 }
 

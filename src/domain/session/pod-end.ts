@@ -1,8 +1,6 @@
 import type {ContainerStatus, Pod} from '../../api/kube-pod.ts';
-import {ANNOTATION_ACCOUNT} from '../../api/meta.ts';
 import {CONTAINER, PATH, SEED_EXIT, VOLUME} from '../../api/pod.ts';
 import type {SessionReason, StoppedReason} from '../../api/v1alpha1/index.ts';
-import type {SessionSeen} from './seen.ts';
 
 /** How a pod ended that did not end because we asked. */
 export interface PodEnd {
@@ -14,17 +12,6 @@ export interface PodEnd {
 /** Undefined while the pod may still work. Text of the container's own is never read: the agent can write it. */
 export function podEnd(pod: Pod): PodEnd | undefined {
   return byNode(pod) ?? byContainer(pod);
-}
-
-/**
- * A ServiceAccount that was deleted and made again has another UID, and the pod's tokens are bound to the one before: nothing
- * that its runner says would ever be taken again. While there is none, nothing is known yet.
- */
-export function tokensVoid({accountUid}: Pick<SessionSeen, 'accountUid'>, {metadata, spec}: Pod): PodEnd | undefined {
-  const madeWith = metadata.annotations?.[ANNOTATION_ACCOUNT];
-  if (madeWith === undefined || accountUid === undefined || accountUid === madeWith) return undefined;
-  const message = `ServiceAccount ${spec.serviceAccountName ?? ''} was deleted and made again, so the tokens of pod ${metadata.name} are void`;
-  return {reason: 'ServiceAccountReplaced', stopped: 'ServiceAccountReplaced', message};
 }
 
 function byNode(pod: Pod): PodEnd | undefined {

@@ -1,3 +1,4 @@
+import type {ObjectMeta} from '../../api/kube-object.ts';
 import type {Pod} from '../../api/kube-pod.ts';
 import type {QuestionObject, SessionObject, TurnObject} from '../../api/v1alpha1/index.ts';
 import type {RevisionData} from '../agent/revision.ts';
@@ -36,8 +37,8 @@ export interface SessionSeen {
   /** `Lost`: recorded in the status and not in the API any more, confirmed live. */
   volume: 'None' | 'Present' | 'Lost';
   node: NodeSeen;
-  /** UID of the ServiceAccount that the present pod's tokens should belong to; undefined while there is none. */
-  accountUid: string | undefined;
+  /** The ServiceAccount that the present pod's tokens should belong to; undefined while there is none. */
+  account: Pick<ObjectMeta, 'uid' | 'deletionTimestamp'> | undefined;
   /** Turns that name this Session, of whatever UID. */
   turns: readonly TurnObject[];
   questions: readonly QuestionObject[];

@@ -45,7 +45,9 @@ describe('the NetworkPolicy of an Agent', () => {
     await place.kubectl('delete', 'serviceaccount', pod.spec.serviceAccountName ?? '');
     const after = await place.sessionIs('voided', (s) => s.status?.phase === 'Sleeping' && s.status.pod === undefined);
     expect(after.status?.attempt).toBe(1);
-    expect(after.status?.timeline?.at(-1)?.note).toMatch(/^ServiceAccountReplaced: .* tokens of pod .* are void$/);
+    expect(after.status?.timeline?.at(-1)?.note).toMatch(
+      /^ServiceAccountReplaced: .* made again, which voids the tokens of pod .*$/,
+    );
     await place.kubectl('delete', 'sessions.carrel.dev', 'voided');
   });
 

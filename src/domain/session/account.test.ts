@@ -1,5 +1,5 @@
 import {expect, it} from 'vitest';
-import {leavingAccount} from './leaving-account.ts';
+import {leavingAccount} from './account.ts';
 
 const metadata = {
   name: 'carrel-scribe',

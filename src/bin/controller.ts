@@ -13,6 +13,7 @@ import {createCaches} from '../kube/cache.ts';
 import {createClient} from '../kube/client.ts';
 import {connectTo} from '../kube/connect.ts';
 import type {RunningController} from '../kube/controller-ports.ts';
+import {unready} from '../kube/cut-off.ts';
 import {createRecorder} from '../kube/events.ts';
 import {runLeader} from '../kube/lease.ts';
 import {createLogger} from '../telemetry/logger.ts';
@@ -77,7 +78,7 @@ caches.start();
 const health = createHealthServer({
   metrics: () => metrics.registry.metrics(),
   // A follower is ready too: it takes over the moment the leader is gone.
-  ready: () => Promise.resolve(caches.synced() ? undefined : 'reading the objects of the cluster'),
+  ready: () => Promise.resolve(unready(caches)),
 });
 const healthPort = await listen(health, config.healthPort);
 log.info({healthPort, namespace: config.releaseNamespace}, 'controller is up');

@@ -10,6 +10,7 @@ import {createCaches} from '../kube/cache.ts';
 import {createClient} from '../kube/client.ts';
 import {systemClock} from '../kube/clock.ts';
 import {connectTo} from '../kube/connect.ts';
+import {unready} from '../kube/cut-off.ts';
 import {createTokenReviewer} from '../kube/token-review.ts';
 import {createLogger} from '../telemetry/logger.ts';
 import {createMetrics} from '../telemetry/metrics.ts';
@@ -57,7 +58,7 @@ const gateway = await startGateway({
   ports: config.ports,
   lameDuckMs: config.lameDuckMs,
   drainMs: config.drainMs,
-  ready: () => (allCaches.synced() ? undefined : 'reading the objects of the cluster'),
+  ready: () => unready(allCaches),
   endWaits: () => void runnerApi.drain(config.drainMs / 2),
   async metrics() {
     metrics.gauges.runnerStreams.set(runnerApi.streams());

@@ -24,7 +24,7 @@ export interface CachesParts {
 const TIMES: ReflectorTimes = {silenceMs: 150_000, relistMs: 600_000, initialMs: 60_000};
 
 /** What the registry needs of a cache of any type. */
-type RunnableCache = Pick<ResourceCache<KubeObject>, 'start' | 'stop' | 'synced' | 'whenSynced'>;
+type RunnableCache = Pick<ResourceCache<KubeObject>, 'start' | 'stop' | 'synced' | 'deafMs' | 'whenSynced'>;
 
 interface Shared {
   readonly parts: CachesParts;
@@ -62,6 +62,7 @@ export function createCaches(parts: CachesParts): Caches {
       for (const cache of caches.values()) cache.start();
     },
     synced: () => [...caches.values()].every((cache) => cache.synced()),
+    deafMs: () => Math.min(...[...caches.values()].map((cache) => cache.deafMs())),
     async whenSynced(options) {
       const all = await Promise.all([...caches.values()].map((cache) => cache.whenSynced(options)));
       return all.every(Boolean);
@@ -117,6 +118,10 @@ class ResourceCache<T extends KubeObject> implements Cache<T> {
 
   fresh(): boolean {
     return this.#reflector?.fresh() === true;
+  }
+
+  deafMs(): number {
+    return this.#reflector?.deafMs() ?? Number.POSITIVE_INFINITY;
   }
 
   hasSeen(_ref: ObjectRef, resourceVersion: string): boolean {

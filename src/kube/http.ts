@@ -36,6 +36,10 @@ export class NoReply extends Error {
   }
 }
 
+// Probed after so long without a byte, and given up 10 s later: a path that drops all it gets says nothing, and a watch may be
+// quiet for a minute.
+const PROBE_MS = 10_000;
+
 // A page of 500 objects at the largest size that etcd takes would be more; nothing of ours comes near.
 const MAX_REPLY_BYTES = 256 * 1024 * 1024;
 
@@ -63,7 +67,9 @@ export async function exchange(connection: Connection, request: HttpRequest): Pr
 export async function openStream(connection: Connection, request: HttpRequest): Promise<http.IncomingMessage> {
   const call = startCall(connection, request, connection.watches);
   try {
-    return await call.response;
+    const response = await call.response;
+    response.socket.setKeepAlive(true, PROBE_MS);
+    return response;
   } catch (error) {
     throw call.failure(error);
   } finally {

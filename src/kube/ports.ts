@@ -172,6 +172,8 @@ export interface Cache<T extends KubeObject> {
   synced(): boolean;
   /** True while a watch is established and its watchdog is content: false means the data may be old. */
   fresh(): boolean;
+  /** Milliseconds for which it was not fresh; 0 while it is. */
+  deafMs(): number;
   /** True when the cache contains, or has moved past, this write (resourceVersions compare as integers within one resource). */
   hasSeen(ref: ObjectRef, resourceVersion: string): boolean;
   /** Wait for the first complete list; false on time-out. */
@@ -211,6 +213,8 @@ export interface Caches extends CachedReader {
   start(): void;
   /** True when every cache is synced. */
   synced(): boolean;
+  /** Milliseconds for which none was fresh; 0 while one is. */
+  deafMs(): number;
   whenSynced(options: WaitOptions): Promise<boolean>;
   stop(): Promise<void>;
 }

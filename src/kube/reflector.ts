@@ -51,6 +51,8 @@ export interface ReflectorParts<T extends KubeObject> {
 export interface Reflector {
   /** A watch is open. */
   fresh(): boolean;
+  /** Milliseconds without an open watch; 0 while there is one. */
+  deafMs(): number;
   /** The first whole list is in. */
   synced(): boolean;
   stop(): Promise<void>;
@@ -65,6 +67,8 @@ interface State {
   /** The last WatchList was too slow: the next list, and only that, is read in pages. */
   watchListLate: boolean;
   open: boolean;
+  /** Since when there is no open watch; of no meaning while there is one. */
+  deafSince: number;
   synced: boolean;
   /** Events or bookmarks since the stream was opened. */
   heard: number;
@@ -80,12 +84,14 @@ export function startReflector<T extends KubeObject>(parts: ReflectorParts<T>): 
     watchListRefused: false,
     watchListLate: false,
     open: false,
+    deafSince: parts.clock.monotonic(),
     synced: false,
     heard: 0,
   };
   const running = run(parts, state, stopping.signal);
   return {
     fresh: () => state.open,
+    deafMs: () => (state.open ? 0 : parts.clock.monotonic() - state.deafSince),
     synced: () => state.synced,
     async stop() {
       stopping.abort();
@@ -104,7 +110,7 @@ async function run<T extends KubeObject>(parts: ReflectorParts<T>, state: State,
     const began = clock.monotonic();
     state.heard = 0;
     const end = await once(parts, state, signal);
-    state.open = false;
+    setOpen(parts, state, false);
     parts.progressed();
     if (signal.aborted) return;
     const stable = clock.monotonic() - began >= STABLE_MS;
@@ -238,7 +244,7 @@ async function stream<T extends KubeObject>(
     signal: watch.signal,
     silenceMs: parts.times.silenceMs,
     opened() {
-      if (state.version !== undefined) state.open = true;
+      if (state.version !== undefined) setOpen(parts, state, true);
       parts.progressed();
     },
     event: watch.event,
@@ -256,8 +262,13 @@ function replaced<T extends KubeObject>(
   state.listedAt = parts.clock.monotonic();
   state.synced = true;
   // A WatchList goes on as the watch; after a paged list it has yet to be opened.
-  state.open = following;
+  setOpen(parts, state, following);
   parts.progressed();
+}
+
+function setOpen({clock}: Pick<ReflectorParts<KubeObject>, 'clock'>, state: State, open: boolean): void {
+  if (state.open && !open) state.deafSince = clock.monotonic();
+  state.open = open;
 }
 
 function follow<T extends KubeObject>(parts: ReflectorParts<T>, state: State, event: WatchEvent): void {

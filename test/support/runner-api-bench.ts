@@ -31,7 +31,7 @@ export interface Bench {
     method: 'GET' | 'POST',
     path: string,
     options?: {token?: string; body?: unknown; headers?: Record<string, string>},
-  ): Promise<{status: number; body: unknown}>;
+  ): Promise<{status: number; body: unknown; connection?: 'close'}>;
   /** The runner of the present pod tells what happened; `from` is the number of the first event. */
   post(events: readonly object[], from?: number, token?: string): Promise<{status: number; body: unknown}>;
   open(token?: string): Promise<OpenStream>;
@@ -56,7 +56,7 @@ export async function startBench(prepare: (api: FakeApi) => void, clock: Clock =
   const api = await startFakeApi();
   prepare(api);
   const log = keptLog();
-  const caches = createCaches({connection: api.connection, log});
+  const caches = createCaches({connection: api.connection, log, clock});
   const {sessions, turns, questions} = addGatewayCaches(caches);
   caches.start();
   await caches.whenSynced({timeoutMs: 10_000});
@@ -91,7 +91,8 @@ export async function startBench(prepare: (api: FakeApi) => void, clock: Clock =
     async call(method, path, {token = 'good', body, headers = {}} = {}) {
       const init = {method, headers: {authorization: `Bearer ${token}`, ...headers}};
       const reply = await fetch(`${url}${path}`, body === undefined ? init : {...init, body: JSON.stringify(body)});
-      return {status: reply.status, body: await reply.json()};
+      const ends = reply.headers.get('connection') === 'close';
+      return {status: reply.status, body: await reply.json(), ...(ends ? {connection: 'close'} : {})};
     },
     post: (events, from = 1, token = 'good') =>
       bench.call('POST', '/runner/v1/events', {token, body: {podUid: POD_UID, epoch: 1, from, events}}),
@@ -110,12 +111,15 @@ export async function startBench(prepare: (api: FakeApi) => void, clock: Clock =
 }
 
 /** Start one where session `one` runs turn `t1`, and its pod has the token `good`. */
-export async function startWithTurn(prepare: (api: FakeApi) => void = () => undefined): Promise<Bench> {
+export async function startWithTurn(
+  prepare: (api: FakeApi) => void = () => undefined,
+  clock: Clock = systemClock,
+): Promise<Bench> {
   const bench = await startBench((api) => {
     api.put(Sessions, session());
     api.put(Turns, turn());
     prepare(api);
-  });
+  }, clock);
   bench.tokens.set('good', {uid: POD_UID, name: POD_NAME});
   return bench;
 }

@@ -6,7 +6,7 @@ import type {TurnInput} from './turn-input.ts';
 
 /** What a stream asks for each document. */
 export interface StreamSource {
-  /** Undefined: the pod is not the Session's any more. */
+  /** Undefined: the pod is not the Session's any more, or another replica has to be asked. */
   view(delivered: string | undefined): DesiredView | undefined;
   /** The prompt, read live; throws when there is no answer. */
   input(turn: NonNullable<DesiredView['turn']>): Promise<TurnInput>;
@@ -25,7 +25,7 @@ const STALLED_MS = 60_000;
  * reader is slow, fall together into the next one.
  *
  *   idle --notify--> making --> written --> idle        making --no answer--> again after 1 s
- *   any  --not the pod any more, reader gone, drained--> closed
+ *   any  --not the pod any more, no view, reader gone, drained--> closed
  */
 export class DesiredStream {
   readonly #response: ServerResponse;

@@ -1,5 +1,6 @@
 import {createHash} from 'node:crypto';
 import {afterEach, describe, expect, it} from 'vitest';
+import {fakeClock} from '../../../test/support/fake-clock.ts';
 import {type Bench, startWithTurn} from '../../../test/support/runner-api-bench.ts';
 import {nameOf, POD_UID, question, ref, SESSION_UID, session, turn} from '../../../test/support/runner-objects.ts';
 import {ConfigMaps} from '../../kube/builtin.ts';
@@ -134,5 +135,23 @@ describe('the desired stream', () => {
     await stream.next();
     await bench.runnerApi.drain(1);
     expect(await stream.next()).toBeUndefined();
+  });
+
+  it('ends when this replica has heard nothing of the cluster for long, and the next request is not served here', async () => {
+    const clock = fakeClock();
+    bench = await startWithTurn(undefined, clock);
+    const stream = await bench.open();
+    await stream.next();
+    await clock.advance(30_000);
+    bench.api.put(Turns, turn({spec: {stop: 'Interrupt'}}));
+    expect(await stream.next()).toMatchObject({stop: {turnUid: 'turn-uid-1'}});
+    bench.api.fault = () => ({status: 503});
+    bench.api.endWatches('break');
+    bench.tokens.set('good', 'none');
+    await expect.poll(() => bench.caches.of(Sessions).fresh()).toBe(false);
+    await clock.advance(30_000);
+    expect(await stream.next()).toBeUndefined();
+    const refused = await bench.call('GET', '/runner/v1/context');
+    expect(refused).toMatchObject({status: 503, connection: 'close', body: {code: 'no_verdict'}});
   });
 });

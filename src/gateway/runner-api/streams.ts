@@ -3,6 +3,7 @@ import {wholeSeconds} from '../../api/condition-list.ts';
 import type {KubeObject} from '../../api/kube-object.ts';
 import type {TurnStatus} from '../../api/v1alpha1/index.ts';
 import {pause} from '../../kube/clock.ts';
+import {cutOff} from '../../kube/cut-off.ts';
 import type {Change} from '../../kube/ports.ts';
 import type {Bound} from '../auth/binding.ts';
 import {INDEX, sessionKey} from '../caches.ts';
@@ -77,6 +78,8 @@ function sourceOf(parts: RunnerApiParts, {pod, session}: Bound): StreamSource {
   const key = sessionKey(namespace, name);
   return {
     view(delivered) {
+      // Another replica may hear what this one does not.
+      if (cutOff(caches.sessions.deafMs())) return undefined;
       const cached = caches.sessions.get({namespace, name});
       // The Session may have been read live at the start of the stream: a cache that is behind it does not end the stream.
       const behind = !caches.sessions.hasSeen({namespace, name}, session.metadata.resourceVersion);

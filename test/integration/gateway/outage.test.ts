@@ -1,7 +1,9 @@
 import {randomUUID} from 'node:crypto';
 import {afterAll, beforeAll, describe, expect, it} from 'vitest';
+import {run} from '../../../hack/cluster/command.ts';
 import {RELEASE_NAMESPACE} from '../../../hack/environment.ts';
-import {openRelease, Place, type Release, until} from '../../support/release.ts';
+import {LONG, openRelease, Place, type Release, until} from '../../support/release.ts';
+import {processOf} from '../session/host.ts';
 import {openQuestion} from '../session/person.ts';
 import {type Client, clientOf, type Door, EVERYTHING, field, makeAccount, openDoors, untilAgent} from './door.ts';
 
@@ -111,5 +113,39 @@ describe('while no gateway runs', () => {
     expect(turn.status?.phase).toBe('Completed');
     expect(turn.status?.response).toMatch(/permission: cancelled[\s\S]*went on/);
     doors = await openDoors(release);
+  });
+});
+
+describe('when a replica does not reach the API server', () => {
+  const inPod = (pid: number, ...args: string[]) => run('nsenter', ['-t', `${pid}`, '-n', 'iptables', ...args]);
+  const stateOf = async (pod: string) => {
+    const path = '{.status.conditions[?(@.type=="Ready")].status} {.status.containerStatuses[0].restartCount}';
+    return inRelease(['get', 'pod', pod, '-o', `jsonpath=${path}`]);
+  };
+
+  it('F50 it is not ready, is not restarted, and lets the runners go that it has: their next turns run', async (t) => {
+    const names = ['one', 'two', 'three'];
+    for (const name of names) await place.session(name, {agent: 'scribe', prompt: 'remember codeword is reed'});
+    for (const name of names) await place.untilTurn(name, 1);
+    const {pod} = doors[0];
+    const uid = await inRelease(['get', 'pod', pod, '-o', 'jsonpath={.metadata.uid}']);
+    const pid = await processOf(place, uid, 'gateway');
+    if (pid === undefined) return t.skip('the processes of this cluster cannot be seen from here');
+    const address = await release.kubectl(['get', 'service', 'kubernetes', '-o', 'jsonpath={.spec.clusterIP}']);
+    const drop = ['OUTPUT', '-p', 'tcp', '-d', address, '-j', 'DROP'];
+    await inPod(pid, '-I', ...drop);
+    try {
+      await until(LONG, async () => expect(await stateOf(pod)).toBe('False 0'));
+      for (const name of names) {
+        await place.create('Turn', `${name}-2`, {session: name, input: [{text: 'recall codeword'}]});
+      }
+      for (const name of names) {
+        expect((await place.untilTurn(name, 2)).status).toMatchObject({phase: 'Completed'});
+        expect((await place.get(name)).status?.attempt).toBe(1);
+      }
+    } finally {
+      await inPod(pid, '-D', ...drop);
+    }
+    await until(LONG, async () => expect(await stateOf(pod)).toBe('True 0'));
   });
 });

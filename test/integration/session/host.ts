@@ -5,7 +5,11 @@ import type {Place} from '../../support/release.ts';
  * The process of that entry point in that pod, by command line and cgroup: the nodes of the test cluster are namespaces of
  * this machine. Undefined where the cluster runs elsewhere.
  */
-export async function processOf(place: Place, podUid: string, entry: 'runner' | 'shim'): Promise<number | undefined> {
+export async function processOf(
+  place: Place,
+  podUid: string,
+  entry: 'runner' | 'shim' | 'gateway',
+): Promise<number | undefined> {
   if (place.release.cluster.networks === undefined) return undefined;
   for (const pid of (await readdir('/proc')).filter((p) => /^[0-9]+$/.test(p))) {
     const [command, group] = await Promise.all([read(`/proc/${pid}/cmdline`), read(`/proc/${pid}/cgroup`)]);

@@ -3,7 +3,7 @@ import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {setImmediate as immediate} from 'node:timers/promises';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
-import type {EventBatch, RunnerEvent} from '../api/wire/runner.ts';
+import type {Acked, EventBatch, RunnerEvent} from '../api/wire/runner.ts';
 import {judge} from '../domain/runner/verdict.ts';
 import {Delivery} from './delivery.ts';
 import {GatewayRefused} from './gateway-client.ts';
@@ -33,7 +33,7 @@ class Gateway {
   posts = 0;
   refuses: (batch: EventBatch) => number | undefined = () => undefined;
 
-  async post(batch: EventBatch): Promise<number> {
+  async post(batch: EventBatch): Promise<Acked> {
     this.posts += 1;
     const status = this.refuses(batch);
     if (status !== undefined) throw new GatewayRefused(status, judge(status, true), '{"code":"x"}');
@@ -42,7 +42,8 @@ class Gateway {
     this.stored.push(...batch.events.slice(before + 1 - batch.from));
     const last = Math.max(before, batch.from + batch.events.length - 1);
     this.acked.set(batch.epoch, last);
-    return last;
+    const asked = batch.events.flatMap((e) => (e.type === 'question' ? [e.requestId] : []));
+    return {acked: last, ...(asked.length === 0 ? {} : {refused: asked})};
   }
 }
 
@@ -50,12 +51,14 @@ function start(gateway: Gateway, journal = new Journal(folder, 1)) {
   let epoch = 1;
   const logged: string[] = [];
   const waits: number[] = [];
+  const refused: string[] = [];
   const keep = (_fields: object, message: string) => void logged.push(message);
   const delivery = new Delivery({
     podUid: 'p',
     journal,
     gateway,
     log: {debug: keep, info: keep, warn: keep, error: keep},
+    refused: (requestIds) => void refused.push(...requestIds),
     nextEpoch: () => (epoch += 1),
     now: () => new Date(0),
     async pause(milliseconds) {
@@ -69,8 +72,17 @@ function start(gateway: Gateway, journal = new Journal(folder, 1)) {
     delivery.stop();
     return await ended;
   };
-  return {journal, delivery, settled, ended, logged, waits};
+  return {journal, delivery, settled, ended, logged, waits, refused};
 }
+
+test('requests that got no Question are handed on', async () => {
+  const {journal, settled, refused} = start(new Gateway());
+  const asked = {turnUid: 'u1', turnName: 't1', kind: 'Permission', text: 'May I?', expiresAt: 't'} as const;
+  journal.append(note('a'));
+  journal.append({type: 'question', requestId: '1-1', ...asked});
+  expect(await settled()).toBe('stopped');
+  expect(refused).toEqual(['1-1']);
+});
 
 describe('an archive that lost what it had', () => {
   test('gets all that is still here under new numbers, after a note of what is missing', async () => {

@@ -18,6 +18,8 @@ export type DeliveryParts = {
   journal: Journal;
   gateway: Pick<GatewayClient, 'post'>;
   log: Log;
+  /** There is no Question for these requests. */
+  refused(requestIds: readonly string[]): void;
   /** Raises the epoch of this runner for good, and returns it. */
   nextEpoch(): number;
   now(): Date;
@@ -56,8 +58,9 @@ export class Delivery {
         continue;
       }
       try {
-        const acked = await this.parts.gateway.post({podUid: this.parts.podUid, ...batch});
+        const {acked, refused = []} = await this.parts.gateway.post({podUid: this.parts.podUid, ...batch});
         journal.acknowledge(batch.epoch, acked);
+        this.parts.refused(refused);
         this.failures = 0;
         this.refusals = 0;
         this.most = Math.min(2 * this.most, MOST);

@@ -53,10 +53,10 @@ export class GatewayClient {
     this.tokens = tokens;
   }
 
-  /** Posts a batch; the number of the highest stored event. Throws `GatewayRefused`. */
-  async post(batch: EventBatch): Promise<number> {
+  /** Posts a batch. Throws `GatewayRefused`. */
+  async post(batch: EventBatch): Promise<Acked> {
     const answer = await this.open('/runner/v1/events', TIMEOUT.answer, JSON.stringify(batch));
-    return Acked.parse(JSON.parse(await readText(answer))).acked;
+    return Acked.parse(JSON.parse(await readText(answer)));
   }
 
   /** End of the transcript. */

@@ -161,6 +161,16 @@ describe('a question that no Question stands for', () => {
     expect(await pass(5_000)).toEqual({outcome: 'cancelled'});
   });
 
+  test('is taken back at once when the gateway says that it made none', async () => {
+    const {questions, told, pass} = ask();
+    questions.refused(['0-2']);
+    expect(await pass(0)).toBeUndefined();
+    questions.refused(['0-1']);
+    questions.refused(['0-1']);
+    expect(await pass(0)).toEqual({outcome: 'cancelled'});
+    expect(told().at(-1)).toMatchObject({kind: 'answer', data: {requestId: '0-1', outcome: 'Withdrawn'}});
+  });
+
   test('is answered when the answer comes first, and told once', async () => {
     const {questions, told, pass} = ask();
     questions.compare(document(), true);

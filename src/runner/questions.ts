@@ -101,8 +101,16 @@ export class Questions {
     }
   }
 
+  /** Takes back what the gateway made no Question of: nobody will answer. */
+  refused(requestIds: readonly string[]): void {
+    for (const requestId of requestIds) {
+      const open = this.open.get(requestId);
+      if (open !== undefined) this.takeBack(open);
+    }
+  }
+
   /**
-   * Takes back what has had no Question for a while: somebody deleted it, or the gateway may not make it. Believed is the
+   * Takes back what has had no Question for a while: somebody deleted it. Believed is the
    * first document of a stream (`first`), and one that leaves out what was named before: a replica that hears nothing of the
    * API any more goes on with what it knew when its stream began.
    */

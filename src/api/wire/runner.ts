@@ -180,8 +180,8 @@ export const EventBatch = z.object({
 });
 export type EventBatch = z.infer<typeof EventBatch>;
 
-/** Highest event number that is stored for good. */
-export const Acked = z.object({acked: z.number().int().min(0)});
+/** Highest event number that is stored for good; `refused`: requests of the batch that have no Question, so that nobody will answer. */
+export const Acked = z.object({acked: z.number().int().min(0), refused: z.array(z.string()).optional()});
 export type Acked = z.infer<typeof Acked>;
 
 /** The end of the transcript, for rebuilding a conversation. */

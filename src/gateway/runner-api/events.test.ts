@@ -53,7 +53,10 @@ describe('events of a runner', () => {
     bench = await startWithTurn();
     await bench.post([record('a'), finished(), asked()]);
     const before = bench.api.get(Turns, ref('t1'))?.metadata.resourceVersion;
-    expect(await bench.post([record('a'), finished(), asked()])).toEqual({status: 200, body: {acked: 3}});
+    expect(await bench.post([record('a'), finished(), asked()])).toEqual({
+      status: 200,
+      body: {acked: 3, refused: ['r1']},
+    });
     expect(bench.api.get(Turns, ref('t1'))?.metadata.resourceVersion).toBe(before);
     expect(await bench.kinds()).toEqual(['message', 'turn_finished']);
   });

@@ -1,6 +1,6 @@
 import type {QuestionObject, TurnObject} from '../../api/v1alpha1/index.ts';
 import type {Append, Appended} from '../../api/wire/archive.ts';
-import type {EventBatch, RunnerEvent} from '../../api/wire/runner.ts';
+import type {Acked, EventBatch, RunnerEvent} from '../../api/wire/runner.ts';
 import {type Archive, ArchiveError} from '../../domain/archive.ts';
 import {recordsOf} from '../../domain/transcript/event-record.ts';
 import type {Cache, Client, Log} from '../../kube/ports.ts';
@@ -28,13 +28,15 @@ export interface EventParts {
  * is carried out again as a whole and changes nothing twice. Throws ArchiveError or ApiError when it has to be sent again.
  * That an agent lives is told before: else every start would run into its limit while the archive is away.
  */
-export async function takeBatch(parts: EventParts, bound: Bound, batch: EventBatch, now: Date): Promise<Appended> {
+export async function takeBatch(parts: EventParts, bound: Bound, batch: EventBatch, now: Date): Promise<Acked> {
   const {session, pod} = bound;
   const context = {now: now.toISOString(), sequenceOf: (uid: string) => sequenceOf(parts, bound, uid)};
+  const refused: string[] = [];
   const settle = async (event: RunnerEvent): Promise<void> => {
     const result = await apply(parts, bound, {event, epoch: batch.epoch, now});
     parts.count(event.type, result.kind === 'dropped' ? result.reason : undefined);
     if (result.kind === 'applied') return;
+    if (event.type === 'question') refused.push(event.requestId);
     const {name, namespace} = session.metadata;
     parts.log.warn({session: name, namespace, pod: pod.uid, event: event.type, reason: result.reason}, 'event dropped');
   };
@@ -42,7 +44,7 @@ export async function takeBatch(parts: EventParts, bound: Bound, batch: EventBat
   const report = batch.events.findLast((event) => event.type === 'report');
   const alive = report?.state === 'Starting' || report?.state === 'Ready';
   if (report !== undefined && alive) await settle(report);
-  const acked = await store(parts, bound, {
+  const {acked} = await store(parts, bound, {
     namespace: session.metadata.namespace ?? '',
     session: {name: session.metadata.name, uid: session.metadata.uid},
     source: pod.uid,
@@ -53,7 +55,7 @@ export async function takeBatch(parts: EventParts, bound: Bound, batch: EventBat
   for (const event of batch.events) {
     if (event.type !== 'report' || (event === report && !alive)) await settle(event);
   }
-  return acked;
+  return {acked, ...(refused.length === 0 ? {} : {refused})};
 }
 
 async function store({archive, troubles}: EventParts, bound: Bound, append: Append): Promise<Appended> {

@@ -44,9 +44,10 @@ describe('an object that the API server refuses for good', () => {
       bench.api.fault = ({method, path: asked}) =>
         method !== 'GET' && asked.endsWith(path) ? {status: answer.code, body: {kind: 'Status', ...answer}} : undefined;
       const body = {podUid: POD_UID, epoch: 1, from: 1, events: [event, finished]};
+      const refused = event.type === 'question' ? {refused: ['r1']} : {};
       expect(await bench.call('POST', '/runner/v1/events', {token: 'good', body})).toEqual({
         status: 200,
-        body: {acked: 2},
+        body: {acked: 2, ...refused},
       });
       expect(bench.api.get(Turns, {namespace: 'team-a', name: 't1'})?.status?.phase).toBe('Completed');
     });
@@ -64,7 +65,7 @@ describe('a turn that asks without end', () => {
     const body = {podUid: POD_UID, epoch: 1, from: 1, events: [question, finished]};
     expect(await bench.call('POST', '/runner/v1/events', {token: 'good', body})).toEqual({
       status: 200,
-      body: {acked: 2},
+      body: {acked: 2, refused: ['r1']},
     });
     expect(bench.api.list(Questions)).toHaveLength(250);
     expect(bench.api.get(Turns, {namespace: 'team-a', name: 't1'})?.status?.phase).toBe('Completed');

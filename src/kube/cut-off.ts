@@ -1,6 +1,6 @@
 import type {Caches} from './ports.ts';
 
-// A watch that ends is opened again within 15 s while the API server can be reached.
+// A watch that ends is opened again within 7.5 s while the API server can be reached.
 const CUT_OFF_MS = 20_000;
 
 /** Whether who had no watch for so long does not reach the API server: what it has is old, and somebody else may know more. */

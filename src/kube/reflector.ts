@@ -127,10 +127,10 @@ async function run<T extends KubeObject>(parts: ReflectorParts<T>, state: State,
   }
 }
 
-/** Milliseconds until the next attempt: at most 15 s, so that recovery is seen within 30 s, but never sooner than the server asks. */
+/** Milliseconds until the next attempt: at most 7.5 s, because a process without a watch is not ready, but never sooner than the server asks. */
 export function reconnectDelay(end: WatchEnd, failures: number, random: number): number {
   const asked = end.reason === 'refused' ? (end.error.facts.retryAfterSeconds ?? 0) * 1_000 : 0;
-  const base = failures === 0 ? 50 : Math.min(10_000, 100 * 2 ** failures);
+  const base = failures === 0 ? 50 : Math.min(5_000, 100 * 2 ** failures);
   return Math.max(asked * (1 + random / 4), base * (0.5 + random));
 }
 

@@ -11,7 +11,7 @@ import {createCaches} from '../kube/cache.ts';
 import {createClient} from '../kube/client.ts';
 import {systemClock} from '../kube/clock.ts';
 import {connectTo} from '../kube/connect.ts';
-import {unready} from '../kube/cut-off.ts';
+import {cutOffFor} from '../kube/cut-off.ts';
 import {createTokenReviewer} from '../kube/token-review.ts';
 import {createLogger} from '../telemetry/logger.ts';
 import {createMetrics} from '../telemetry/metrics.ts';
@@ -51,7 +51,7 @@ const health = createHealthServer({
     if (stopping) return 'stopping';
     if (!cached.sessions.synced() || !cached.revisions.synced()) return 'sessions and revisions are not listed yet';
     const ranges = cluster();
-    return ranges.known ? unready(caches) : ranges.why;
+    return ranges.known ? cutOffFor(caches) : ranges.why;
   },
 });
 

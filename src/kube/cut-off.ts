@@ -8,9 +8,13 @@ export function cutOff(deafMs: number): boolean {
   return deafMs >= CUT_OFF_MS;
 }
 
+/** Why a process with these caches should be sent nothing while it hears of no change; undefined = it hears. */
+export function cutOffFor({deafMs}: Pick<Caches, 'deafMs'>): string | undefined {
+  const ms = deafMs();
+  return cutOff(ms) ? `no watch on the API server for ${Math.round(ms / 1_000)} s` : undefined;
+}
+
 /** Why a process that works from these caches should be sent nothing now; undefined = it can work. */
 export function unready(caches: Pick<Caches, 'synced' | 'deafMs'>): string | undefined {
-  if (!caches.synced()) return 'reading the objects of the cluster';
-  const deafMs = caches.deafMs();
-  return cutOff(deafMs) ? `no watch on the API server for ${Math.round(deafMs / 1_000)} s` : undefined;
+  return caches.synced() ? cutOffFor(caches) : 'reading the objects of the cluster';
 }

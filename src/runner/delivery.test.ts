@@ -75,11 +75,14 @@ function start(gateway: Gateway, journal = new Journal(folder, 1)) {
   return {journal, delivery, settled, ended, logged, waits, refused};
 }
 
+const asks = (text: string): RunnerEvent => {
+  return {type: 'question', requestId: '1-1', turnUid: 'u1', turnName: 't1', kind: 'Permission', text, expiresAt: 't'};
+};
+
 test('requests that got no Question are handed on', async () => {
   const {journal, settled, refused} = start(new Gateway());
-  const asked = {turnUid: 'u1', turnName: 't1', kind: 'Permission', text: 'May I?', expiresAt: 't'} as const;
   journal.append(note('a'));
-  journal.append({type: 'question', requestId: '1-1', ...asked});
+  journal.append(asks('May I?'));
   expect(await settled()).toBe('stopped');
   expect(refused).toEqual(['1-1']);
 });
@@ -149,6 +152,16 @@ describe('an event that is refused for good', () => {
     expect(texts(gateway.stored)[17]).toBe('18');
     // Gateways that are replaced one by one may differ for a while.
     expect(waits.reduce((sum, ms) => sum + ms, 0)).toBeGreaterThan(10_000);
+  });
+
+  test('and is a request: nobody waits for an answer to it', async () => {
+    const gateway = new Gateway();
+    gateway.refuses = refusesBad;
+    const {journal, settled, refused} = start(gateway);
+    journal.append(asks('bad'));
+    await settled();
+    expect(refused).toEqual(['1-1']);
+    expect(texts(gateway.stored)[0]).toContain('an event (question) is missing here');
   });
 
   test('many of a kind are waited for once', async () => {

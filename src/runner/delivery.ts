@@ -127,9 +127,10 @@ export class Delivery {
     const place = `${epoch}/${from}`;
     if (this.replaced === place) return false;
     this.replaced = place;
-    const {journal, log, now} = this.parts;
+    const {journal, log, now, refused} = this.parts;
     log.error({event: event.type, epoch, n: from, why}, 'the gateway refuses an event; a note takes its place');
     journal.replace(epoch, from, standIn(event, why, now().toISOString()));
+    if (event.type === 'question') refused([event.requestId]);
     return true;
   }
 

@@ -16,7 +16,7 @@ export class DesiredWatch {
   private readonly onEnd: () => void;
   private readonly stopping = new AbortController();
 
-  /** `first`: of its stream. `onEnd`: no stream is open, until there is a document again. */
+  /** `first`: of its stream to say which questions wait. `onEnd`: no stream is open, until there is a document again. */
   constructor(options: {
     podUid: string;
     gateway: GatewayClient;
@@ -40,13 +40,14 @@ export class DesiredWatch {
       try {
         // Numbers are those of one stream: another replica may have seen less, or count from elsewhere. Its first document
         // is taken as it is; the same turn is never taken twice, and a stop names its turn.
-        let generation: number | undefined;
+        let generation = 0;
+        let first = true;
         for await (const line of this.gateway.desired(signal)) {
           failures = 0;
-          if ('ping' in line || line.generation < (generation ?? 0)) continue;
-          const first = generation === undefined;
+          if ('ping' in line || line.generation < generation) continue;
           generation = line.generation;
           this.take(line, first);
+          first &&= line.questions === undefined;
         }
       } catch (error) {
         if (signal.aborted) break;

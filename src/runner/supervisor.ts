@@ -38,7 +38,7 @@ export class Supervisor {
     });
   }
 
-  /** `first`: of its stream. */
+  /** `first`: of its stream to say which questions wait. */
   want(desired: Desired, first: boolean): void {
     this.desired = desired;
     this.look();

@@ -11,31 +11,34 @@ const TOKENS_LIVE_MS = 60_000;
 
 const RETRY_MS = 5_000;
 
-/**
- * Whether nothing that the runner of this pod says would be taken any more. While there is no account, nothing is known yet.
- * `graceMs`: for how long the tokens of an account on its way out are still good.
- */
-export function tokensVoid(seen: AccountSeen, pod: Pod, graceMs = TOKENS_LIVE_MS): PodEnd | undefined {
-  const madeWith = pod.metadata.annotations?.[ANNOTATION_ACCOUNT];
-  if (madeWith === undefined || seen.account === undefined) return undefined;
-  const cause = seen.account.uid === madeWith ? 'is being deleted' : 'was deleted and made again';
-  const left = seen.account.uid === madeWith ? leavingLeft(seen, graceMs) : 0;
-  if (left === undefined || left > 0) return undefined;
-  const message = `ServiceAccount ${pod.spec.serviceAccountName ?? ''} ${cause}, which voids the tokens of pod ${pod.metadata.name}`;
+/** Whether nothing that the runner of this pod says would be taken any more. While there is no account, nothing is known yet. */
+export function tokensVoid(seen: AccountSeen, pod: Pod): PodEnd | undefined {
+  return leavingLeft(seen) > 0 ? undefined : tokensDoomed(seen, pod);
+}
+
+/** The same, and whether it will be so in a minute: such a pod is given nothing new to do. */
+export function tokensDoomed({account}: AccountSeen, {metadata, spec}: Pod): PodEnd | undefined {
+  const madeWith = metadata.annotations?.[ANNOTATION_ACCOUNT];
+  if (madeWith === undefined || account === undefined) return undefined;
+  const replaced = account.uid !== madeWith;
+  if (!replaced && account.deletionTimestamp === undefined) return undefined;
+  const cause = replaced ? 'was deleted and made again' : 'is being deleted';
+  const message = `ServiceAccount ${spec.serviceAccountName ?? ''} ${cause}, which voids the tokens of pod ${metadata.name}`;
   return {reason: 'ServiceAccountReplaced', stopped: 'ServiceAccountReplaced', message};
 }
 
 /** Milliseconds until the tokens of the present pod are void; undefined while nothing voids them, and when they are. */
 export function tokensLeft(seen: AccountSeen & Pick<SessionSeen, 'pod'>): number | undefined {
-  const left = seen.pod.kind === 'Present' ? leavingLeft(seen, TOKENS_LIVE_MS) : undefined;
-  return left !== undefined && left > 0 ? left : undefined;
+  const left = seen.pod.kind === 'Present' ? leavingLeft(seen) : 0;
+  return left > 0 ? left : undefined;
 }
 
 type AccountSeen = Pick<SessionSeen, 'account' | 'now'>;
 
-function leavingLeft({account, now}: AccountSeen, graceMs: number): number | undefined {
+/** Milliseconds for which the tokens of an account on its way out are still good; 0 for any other. */
+function leavingLeft({account, now}: AccountSeen): number {
   const since = account?.deletionTimestamp;
-  return since === undefined ? undefined : Date.parse(since) + graceMs - now.getTime();
+  return since === undefined ? 0 : Date.parse(since) + TOKENS_LIVE_MS - now.getTime();
 }
 
 /** Why no pod is made with this ServiceAccount. */

@@ -40,6 +40,7 @@ function closing(life: LifeSeen): Life | undefined {
   return {
     phase: 'Closing',
     ...closingWith(life),
+    ...(toldWhy(life) ? {keepConditions: true} : {}),
     changes: {
       stoppedReason,
       ...(status.phase === 'Closing' ? {} : {timeline: withStep(status.timeline, 'Closing', seen.now)}),
@@ -70,6 +71,14 @@ function closingWith(life: LifeSeen): Pick<Life, 'ready' | 'conditions' | 'steps
   }
   const why = hints.slice(0, 1).map((c) => c.message);
   return {...base, ready: ready([given, ...why].join(', but ')), conditions: hints};
+}
+
+/** The pod goes for a fault that Ready names already: that it is being deleted says less. */
+function toldWhy(life: LifeSeen): boolean {
+  const {seen, status} = life;
+  if (status.phase !== 'Closing' || seen.node !== 'Fine' || goingPod(life) === undefined) return false;
+  const told = status.conditions?.find((c) => c.type === 'Ready')?.reason;
+  return told !== undefined && told !== 'Closing';
 }
 
 function closedNow(life: LifeSeen, stoppedReason: (typeof REASONS)[number]): Life {

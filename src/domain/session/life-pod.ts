@@ -2,6 +2,7 @@ import {wholeSeconds} from '../../api/condition-list.ts';
 import {done, wait} from '../../api/outcome.ts';
 import type {RunnerStatus, SessionStatus, StoppedReason} from '../../api/v1alpha1/index.ts';
 import {seconds} from '../duration.ts';
+import {tokensDoomed} from './account.ts';
 import {addressMoved, moved, movedText} from './address.ts';
 import {withAdvice} from './advice.ts';
 import {atFirst, deletePod, fail, type Life, type LifeRule, type LifeSeen, left, podOf} from './life.ts';
@@ -105,16 +106,23 @@ function refused(life: LifeSeen): Life | undefined {
   return told === undefined ? undefined : fail(life, withAdvice(told));
 }
 
-/** The pod was told an address that is none any more: it hears of no turn, and before one is given to it another pod follows. */
+/**
+ * The pod was told an address that is none any more, or its account is on its way out: it would hear of no turn, or could not
+ * tell the end of one. Before one is given to it another pod follows.
+ */
 function deaf(life: LifeSeen): Life | undefined {
   const {seen, queue, status} = life;
-  if (queue.active !== undefined || !moved(seen)) return undefined;
-  const message = `${movedText(seen)}; a new attempt follows`;
+  const pod = podOf(life);
+  if (pod === undefined || queue.active !== undefined) return undefined;
+  const doomed = tokensDoomed(seen, pod);
+  if (doomed === undefined && !moved(seen)) return undefined;
+  const {reason, message: cause} = doomed ?? {reason: 'AddressMoved' as const, message: movedText(seen)};
+  const message = `${cause}; a new attempt follows`;
   return {
     phase: status.phase ?? 'Starting',
-    ready: {status: 'False', reason: 'AddressMoved', message},
+    ready: {status: 'False', reason, message},
     steps: deletePod(seen),
-    changes: {timeline: once(life, 'Restarted', `AddressMoved: ${message}`)},
+    changes: {timeline: once(life, 'Restarted', `${reason}: ${message}`)},
     outcome: done,
   };
 }

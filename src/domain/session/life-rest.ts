@@ -1,5 +1,5 @@
 import {wholeSeconds} from '../../api/condition-list.ts';
-import {tokensVoid} from './account.ts';
+import {tokensDoomed} from './account.ts';
 import {moved} from './address.ts';
 import {atFirst, deletePod, fail, type Life, type LifeRule, type LifeSeen, left, podLeft} from './life.ts';
 import type {PodEnd} from './pod-end.ts';
@@ -62,6 +62,5 @@ function replaced({seen, status}: LifeSeen): PodEnd | undefined {
   const {pod, now} = seen;
   if (pod.kind !== 'Present') return undefined;
   const again = status.phase === 'Starting' && stepsWithin(status.timeline, 'Lost', now, LOSSES_WITHIN_MS) < LOSSES - 1;
-  // An account on its way out leaves some time to a turn that runs; who has none waits for nothing.
-  return again ? undefined : tokensVoid(seen, pod.pod, 0);
+  return again ? undefined : tokensDoomed(seen, pod.pod);
 }

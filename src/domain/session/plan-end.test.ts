@@ -21,6 +21,15 @@ const debugged = {
   pod: pod({phase: 'Running'}, {spec: {ephemeralContainers: [{name: 'debug', image: 'x'}]}}),
 };
 
+const readyFor = (reason: string) => ({
+  type: 'Ready',
+  status: 'False' as const,
+  reason,
+  message: 'as told',
+  observedGeneration: 1,
+  lastTransitionTime: ago(1),
+});
+
 const CASES: Record<string, Case> = {
   'shall close while a turn runs': {
     seen: seenWithPod(works, {turns: [turn('first', running), turn('second')]}, {desired: 'Closed'}),
@@ -113,6 +122,38 @@ const CASES: Record<string, Case> = {
     ),
     phase: 'Closing',
     ready: 'PodLost',
+    steps: [],
+  },
+  'closes for a fault that it has told, and the pod goes: it goes on telling that': {
+    seen: seenWithPod(
+      {...works, phase: 'Closing', conditions: [readyFor('Evicted')]},
+      {pod: going, turns: [turn('first', running)]},
+      {desired: 'Closed'},
+    ),
+    phase: 'Closing',
+    ready: 'Evicted',
+    conditions: ['Ready'],
+    steps: [],
+  },
+  'closes while a turn runs, and its pod is deleted now': {
+    seen: seenWithPod(
+      {...works, phase: 'Closing', conditions: [readyFor('Closing')]},
+      {pod: going, turns: [turn('first', running)]},
+      {desired: 'Closed'},
+    ),
+    phase: 'Closing',
+    ready: 'PodLost',
+    steps: [],
+  },
+  'closes for a fault that it has told, and the node of the pod that goes is silent: the next step comes first': {
+    seen: seenWithPod(
+      {...works, phase: 'Closing', conditions: [readyFor('Evicted')]},
+      {pod: going, node: 'Unreachable', turns: [turn('first', running)]},
+      {desired: 'Closed'},
+    ),
+    phase: 'Closing',
+    ready: 'PodLost',
+    conditions: ['NodeUnreachable', 'Ready', 'Reconciling'],
     steps: [],
   },
   'shall close when a turn was chosen and not handed over: it never runs': {

@@ -14,7 +14,7 @@ import type {GatewayCaches} from '../caches.ts';
 import {type ArchiveTroubles, archiveTroubles} from './archive-trouble.ts';
 import {contextOf} from './context.ts';
 import {takeBatch} from './events.ts';
-import {createStreams} from './streams.ts';
+import {createStreams, hearsNothing} from './streams.ts';
 
 /** What the runner API is made of. */
 export interface RunnerApiParts {
@@ -56,7 +56,7 @@ export function createRunnerApi(parts: RunnerApiParts): RunnerApi {
       return problem(404, 'not_found', `there is no ${route}; there are ${ROUTES.join(', ')}`);
     const bound = await boundOf(parts, request);
     if (typeof bound === 'string') return REFUSALS[bound];
-    if (route === DESIRED) return void streams.open(bound, response);
+    if (route === DESIRED) return hearsNothing(parts.caches) ? REFUSALS.no_verdict : void streams.open(bound, response);
     if (route === CONTEXT) return {status: 200, body: await contextOf(parts.archive, bound)};
     const batch = EventBatch.safeParse(parseJson(await readBody(request, MAX_BATCH_BYTES)));
     if (!batch.success) return problem(400, 'invalid', z.prettifyError(batch.error).slice(0, 1_000));

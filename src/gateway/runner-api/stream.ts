@@ -46,7 +46,9 @@ export class DesiredStream {
     this.#response = response;
     this.#source = source;
     this.#clock = clock;
-    response.writeHead(200, {'content-type': 'application/x-ndjson', 'cache-control': 'no-store'});
+    // The next one may be for another replica, where this connection would not lead.
+    const headers = {'content-type': 'application/x-ndjson', 'cache-control': 'no-store', connection: 'close'};
+    response.writeHead(200, headers);
     response.on('close', () => this.close());
     response.on('drain', () => {
       this.#blocked = false;

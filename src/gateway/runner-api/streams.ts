@@ -20,6 +20,11 @@ export interface Streams {
   size(): number;
 }
 
+/** This replica knows nothing new of Sessions or Turns, and cannot say when it will. */
+export function hearsNothing({sessions, turns}: RunnerApiParts['caches']): boolean {
+  return cutOff(Math.max(sessions.deafMs(), turns.deafMs()));
+}
+
 /** Keep at most one stream for each pod, and wake it when anything of its Session changes. */
 export function createStreams(parts: RunnerApiParts): Streams {
   const byPod = new Map<string, DesiredStream>();
@@ -79,7 +84,7 @@ function sourceOf(parts: RunnerApiParts, {pod, session}: Bound): StreamSource {
   return {
     view(delivered) {
       // Another replica may hear what this one does not.
-      if (cutOff(caches.sessions.deafMs())) return undefined;
+      if (hearsNothing(caches)) return undefined;
       const cached = caches.sessions.get({namespace, name});
       // The Session may have been read live at the start of the stream: a cache that is behind it does not end the stream.
       const behind = !caches.sessions.hasSeen({namespace, name}, session.metadata.resourceVersion);

@@ -5,7 +5,7 @@ import {RELEASE_NAMESPACE} from '../../../hack/environment.ts';
 import {LONG, openRelease, Place, type Release, until} from '../../support/release.ts';
 import {processOf} from '../session/host.ts';
 import {openQuestion} from '../session/person.ts';
-import {type Client, clientOf, type Door, EVERYTHING, field, makeAccount, openDoors, untilAgent} from './door.ts';
+import {type Client, clientOf, type Door, EVERYTHING, field, makeAccount, openDoors, send, untilAgent} from './door.ts';
 
 let place: Place;
 let release: Release;
@@ -118,6 +118,15 @@ describe('while no gateway runs', () => {
 
 describe('when a replica does not reach the API server', () => {
   const inPod = (pid: number, ...args: string[]) => run('nsenter', ['-t', `${pid}`, '-n', 'iptables', ...args]);
+  /** A replica that a runner is connected to. */
+  const busyGateway = () =>
+    until(LONG, async () => {
+      for (const {pod, url} of doors) {
+        const {text} = await send(url.replace(/:8080$/, ':8082/metrics'), {method: 'GET'});
+        if (/^carrel_runner_streams [1-9]/m.test(text)) return pod;
+      }
+      throw new Error('no runner is connected to a gateway');
+    });
   const stateOf = async (pod: string) => {
     const path = '{.status.conditions[?(@.type=="Ready")].status} {.status.containerStatuses[0].restartCount}';
     return inRelease(['get', 'pod', pod, '-o', `jsonpath=${path}`]);
@@ -127,7 +136,7 @@ describe('when a replica does not reach the API server', () => {
     const names = ['one', 'two', 'three'];
     for (const name of names) await place.session(name, {agent: 'scribe', prompt: 'remember codeword is reed'});
     for (const name of names) await place.untilTurn(name, 1);
-    const {pod} = doors[0];
+    const pod = await busyGateway();
     const uid = await inRelease(['get', 'pod', pod, '-o', 'jsonpath={.metadata.uid}']);
     const pid = await processOf(place, uid, 'gateway');
     if (pid === undefined) return t.skip('the processes of this cluster cannot be seen from here');

@@ -2,7 +2,7 @@ import {createServer, type Server} from 'node:http';
 import {afterAll, beforeAll, expect, it} from 'vitest';
 import {sendRaw} from '../../test/support/raw-http.ts';
 import {listen} from './listen.ts';
-import {bearerOf} from './reply.ts';
+import {bearerOf, sendJson} from './reply.ts';
 
 let server: Server;
 let port: number;
@@ -29,4 +29,16 @@ it.each([
 ])('exactly one credential is taken: %s', async (_name, lines, token) => {
   const reply = await sendRaw(port, ['GET / HTTP/1.1', 'Host: x', ...lines, '', ''].join('\r\n'));
   expect(reply.body).toBe(token);
+});
+
+it.each([
+  [200, 'keep-alive'],
+  [429, 'keep-alive'],
+  [503, 'close'],
+])('after %i the connection is to %s: another one may lead to a replica that can', async (status, connection) => {
+  const answering = createServer((_request, response) => sendJson(response, status, {}));
+  const reply = await fetch(`http://127.0.0.1:${await listen(answering, 0, '127.0.0.1')}/`);
+  expect([reply.status, reply.headers.get('connection')]).toEqual([status, connection]);
+  answering.close();
+  answering.closeAllConnections();
 });

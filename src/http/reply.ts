@@ -1,5 +1,8 @@
 import type {IncomingMessage, ServerResponse} from 'node:http';
 
+// Who was not served tries again, and over another connection that may come to another replica.
+const NOT_HERE: Readonly<Record<string, string>> = {connection: 'close'};
+
 /** Answer with JSON; does nothing when an answer has begun already. */
 export function sendJson(
   response: ServerResponse,
@@ -13,6 +16,7 @@ export function sendJson(
     'content-type': 'application/json',
     'content-length': Buffer.byteLength(text),
     'cache-control': 'no-store',
+    ...(status === 503 ? NOT_HERE : {}),
     ...headers,
   });
   response.end(text);

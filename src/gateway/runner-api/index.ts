@@ -69,10 +69,8 @@ export function createRunnerApi(parts: RunnerApiParts): RunnerApi {
   const handle = async (request: IncomingMessage, response: ServerResponse, url: URL): Promise<void> => {
     const result = await answer(request, response, url).catch((error: unknown) => failure(parts.log, error));
     if (result === undefined) return;
-    const unavailable = result.status === 503;
-    // Sent again over another connection it may come to another replica, which can.
-    const close = request.complete && !unavailable ? {} : {connection: 'close'};
-    sendJson(response, result.status, result.body, {...close, ...(unavailable ? {'retry-after': '1'} : {})});
+    const close = request.complete ? {} : {connection: 'close'};
+    sendJson(response, result.status, result.body, {...close, ...(result.status === 503 ? {'retry-after': '1'} : {})});
   };
   return Object.assign(handle, {drain: streams.drain, streams: streams.size});
 }

@@ -1,7 +1,8 @@
 import {expect, test} from 'vitest';
 import {z} from 'zod';
-import {AcpConnection, agentError} from './acp.ts';
+import {AcpConnection} from './acp.ts';
 import type {AgentProcess} from './agent-process.ts';
+import {agentError} from './agent-refused.ts';
 
 const Asked = z.object({id: z.number(), method: z.string()});
 
@@ -37,7 +38,7 @@ test.each([{a: 1}, 5, '', 's'.repeat(513), null])(
   async (sessionId) => {
     const acp = agentThatAnswers({'session/new': {sessionId}});
     const error = await acp.create('/workspace', []).catch((problem: unknown) => problem);
-    expect(agentError(error)).toEqual({
+    expect(agentError(error)).toMatchObject({
       code: -32_603,
       message: 'its answer to session/new is not one of ACP: sessionId',
     });

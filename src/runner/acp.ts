@@ -4,6 +4,7 @@ import type {ElicitationReply, PermissionReply} from '../domain/runner/answer.ts
 import type {AgentUpdate} from '../domain/runner/merge.ts';
 import {jsonLines} from './acp-stream.ts';
 import type {AgentProcess} from './agent-process.ts';
+import {AgentRefused} from './agent-refused.ts';
 
 /** Longest message of an agent, in bytes. */
 const MAX_MESSAGE = 8_388_608;
@@ -65,12 +66,13 @@ const Stopped = z.looseObject({stopReason: z.string()});
 /** What the agent answered to `initialize`. */
 export type Greeting = z.infer<typeof Greeting>;
 
-/** An error that the agent answered with. */
-export type AgentError = {code: number; message: string};
-
-/** Code and message of an error that the agent answered with; nothing for any other error. */
-export function agentError(error: unknown): AgentError | undefined {
-  return error instanceof acp.RequestError ? {code: error.code, message: error.message} : undefined;
+/** Hands on what the agent answers; its errors leave this file as ours. */
+async function answered<T>(request: Promise<T>): Promise<T> {
+  try {
+    return await request;
+  } catch (error) {
+    throw error instanceof acp.RequestError ? new AgentRefused(error.code, error.message) : error;
+  }
 }
 
 /** The answer in the shape that is needed; another one counts as an error that the agent answered with. */
@@ -78,7 +80,7 @@ function answerOf<T>(method: string, schema: z.ZodType<T>, answer: unknown): T {
   const parsed = schema.safeParse(answer);
   if (parsed.success) return parsed.data;
   const where = parsed.error.issues[0]?.path.join('.') || 'result';
-  throw new acp.RequestError(-32_603, `its answer to ${method} is not one of ACP: ${where}`);
+  throw new AgentRefused(-32_603, `its answer to ${method} is not one of ACP: ${where}`);
 }
 
 /** ACP v1 over the standard streams of one process; the only importer of the ACP library. */
@@ -110,39 +112,40 @@ export class AcpConnection {
 
   /** No `fs` and no `terminal`: every agent then uses its own tools in its own container. */
   async initialize(): Promise<Greeting> {
-    const answer = await this.connection.agent.request('initialize', {
+    const hello = {
       protocolVersion: acp.PROTOCOL_VERSION,
       clientInfo: {name: 'carrel', version: '0.1.0'},
       clientCapabilities: {elicitation: {form: {}}, session: {notices: {}, compaction: {}}},
-    });
+    };
+    const answer = await answered(this.connection.agent.request('initialize', hello));
     return answerOf('initialize', Greeting, answer);
   }
 
   async authenticate(methodId: string): Promise<void> {
-    await this.connection.agent.request('authenticate', {methodId});
+    await answered(this.connection.agent.request('authenticate', {methodId}));
   }
 
   async create(cwd: string, mcpServers: McpServers): Promise<string> {
-    const answer = await this.connection.agent.request('session/new', {cwd, mcpServers});
+    const answer = await answered(this.connection.agent.request('session/new', {cwd, mcpServers}));
     return answerOf('session/new', Opened, answer).sessionId;
   }
 
   async resume(sessionId: string, cwd: string, mcpServers: McpServers): Promise<void> {
-    await this.connection.agent.request('session/resume', {sessionId, cwd, mcpServers});
+    await answered(this.connection.agent.request('session/resume', {sessionId, cwd, mcpServers}));
   }
 
   async load(sessionId: string, cwd: string, mcpServers: McpServers): Promise<void> {
-    await this.connection.agent.request('session/load', {sessionId, cwd, mcpServers});
+    await answered(this.connection.agent.request('session/load', {sessionId, cwd, mcpServers}));
   }
 
   async setMode(sessionId: string, modeId: string): Promise<void> {
-    await this.connection.agent.request('session/set_mode', {sessionId, modeId});
+    await answered(this.connection.agent.request('session/set_mode', {sessionId, modeId}));
   }
 
   /** The stop reason of the turn, as the agent said it. */
   async prompt(sessionId: string, blocks: readonly string[]): Promise<string> {
     const prompt = blocks.map((text): acp.ContentBlock => ({type: 'text', text}));
-    const answer = await this.connection.agent.request('session/prompt', {sessionId, prompt});
+    const answer = await answered(this.connection.agent.request('session/prompt', {sessionId, prompt}));
     return answerOf('session/prompt', Stopped, answer).stopReason;
   }
 
@@ -151,6 +154,6 @@ export class AcpConnection {
   }
 
   async end(sessionId: string): Promise<void> {
-    await this.connection.agent.request('session/close', {sessionId});
+    await answered(this.connection.agent.request('session/close', {sessionId}));
   }
 }

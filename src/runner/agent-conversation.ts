@@ -1,6 +1,7 @@
 import {setTimeout as delay} from 'node:timers/promises';
-import {type AcpConnection, agentError, type Greeting} from './acp.ts';
+import type {AcpConnection, Greeting} from './acp.ts';
 import {AgentNotStarted, EXIT_WAIT} from './agent-not-started.ts';
+import {agentError} from './agent-refused.ts';
 import type {StartTools} from './agent-start.ts';
 import type {PlatformTools} from './agent-tools.ts';
 import type {Conversation} from './running-agent.ts';

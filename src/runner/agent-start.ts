@@ -3,10 +3,11 @@ import type {Launch} from '../api/launch.ts';
 import {printableTail, printableWords} from '../domain/runner/clean.ts';
 import {describeExit} from '../domain/runner/exit.ts';
 import {launchEnvironment, launchFiles} from '../domain/runner/launch-environment.ts';
-import {AcpConnection, agentError, type Greeting} from './acp.ts';
+import type {AcpConnection, Greeting} from './acp.ts';
 import {openConversation} from './agent-conversation.ts';
 import {AgentNotStarted, EXIT_WAIT} from './agent-not-started.ts';
 import {type AgentProcess, StartFailed} from './agent-process.ts';
+import {agentError} from './agent-refused.ts';
 import {PlatformTools} from './agent-tools.ts';
 import type {Finding, Log, Loopback} from './loopback/ports.ts';
 import type {Questions} from './questions.ts';
@@ -45,6 +46,8 @@ export async function startAgent(
   deadline.catch(() => {});
   const process = await Promise.race([spawn(tools), deadline]);
   const listener = new AgentListener(tools.questions);
+  // Read while the agent starts: before, it would delay that.
+  const {AcpConnection} = await import('./acp.ts');
   const acp = new AcpConnection(process, {
     update: (update) => listener.update(update),
     permission: (asked, cancelled) => listener.permission(asked, cancelled),

@@ -1,5 +1,6 @@
 import {AGENT_ENV, BLANKED_ENV} from '../api/pod.ts';
-import {agentError, type Greeting, type McpServers} from './acp.ts';
+import type {Greeting, McpServers} from './acp.ts';
+import {agentError} from './agent-refused.ts';
 import type {StartTools} from './agent-start.ts';
 import type {Finding} from './loopback/ports.ts';
 

@@ -49,7 +49,7 @@ describe('the real key', () => {
   it('is not sent where the CA bundle holds no certificates', async () => {
     bench.ca = 'no certificate';
     await bench.restart();
-    const message = 'the ConfigMap "ours" of model.caBundle holds no PEM certificates: correct it';
+    const message = 'the ConfigMap "ours" of model.caBundle holds no PEM certificates that can be read: correct it';
     expect(bench.loopback.findings()).toEqual([expect.objectContaining({reason: 'SecretNotFound', message})]);
     expect((await bench.ask('stub say x')).status).toBe(502);
   });

@@ -1,28 +1,29 @@
+import {X509Certificate} from 'node:crypto';
 import {readFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import {createSecureContext, rootCertificates, type SecureContext} from 'node:tls';
+import type {SecureContext} from 'node:tls';
 import {SECRET_ORIGIN_KEY} from '../../api/meta.ts';
 import {type KeyPlace, sayMissingKey} from '../../domain/model/missing.ts';
 import {originMatches, type Upstream} from '../../domain/model/url.ts';
 import type {Finding, LoopbackOptions} from './ports.ts';
+import {tls} from './tls.ts';
 
 /** What is needed to call the provider. */
 export interface ModelSecret {
   /** Empty where the provider takes no key. */
   key: string;
-  trusted: SecureContext;
+  trusted(): SecureContext;
 }
 
-/** Certificates to trust, parsed once for each bundle: the well-known ones alone take some 40 ms. */
+/** Certificates to trust, parsed once for each bundle and not before they are used: the well-known ones alone take some 40 ms. */
 export class Trust {
   private bundle: string | undefined;
   private context: SecureContext | undefined;
 
-  /** The well-known certificates and those of the bundle; throws where it holds none. */
+  /** The well-known certificates and those of the bundle. */
   of(bundle: string | undefined): SecureContext {
     if (!this.context || this.bundle !== bundle) {
-      if (bundle !== undefined && !bundle.includes('-----BEGIN CERTIFICATE-----'))
-        throw new Error('no PEM certificate');
+      const {createSecureContext, rootCertificates} = tls();
       this.context = createSecureContext({ca: [...rootCertificates, ...(bundle === undefined ? [] : [bundle])]});
       this.bundle = bundle;
     }
@@ -44,8 +45,9 @@ export async function readModelSecret(
     const lacking = `${bundle} does not exist in namespace ${options.namespace}, or lacks the key "${caFrom?.key ?? caFile}"`;
     return finding('SecretNotFound', `${lacking}: create it, or add the key`);
   }
-  const trusted = contextOf(trust, own);
-  if (!trusted) return finding('SecretNotFound', `${bundle} holds no PEM certificates: correct it`);
+  if (own !== undefined && !holdsCertificates(own))
+    return finding('SecretNotFound', `${bundle} holds no PEM certificates that can be read: correct it`);
+  const trusted = () => trust.of(own);
   if (keyFile === undefined) return {key: '', trusted};
   const place = {
     namespace: options.namespace,
@@ -77,11 +79,14 @@ async function readKey(
   return finding('OriginMismatch', `${named} is bound to another origin: ${expected}`);
 }
 
-function contextOf(trust: Trust, bundle: string | undefined): SecureContext | undefined {
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
+
+/** At least one certificate, and none that cannot be read: what is trusted must be what was meant. */
+function holdsCertificates(bundle: string): boolean {
   try {
-    return trust.of(bundle);
+    return (bundle.match(CERTIFICATE) ?? []).map((pem) => new X509Certificate(pem)).length > 0;
   } catch {
-    return undefined;
+    return false;
   }
 }
 

@@ -1,5 +1,4 @@
-import type {IncomingMessage, ServerResponse} from 'node:http';
-import {request as httpsRequest} from 'node:https';
+import {request as httpRequest, type IncomingMessage, type ServerResponse} from 'node:http';
 import {Transform} from 'node:stream';
 import {pipeline} from 'node:stream/promises';
 import type {TLSSocket} from 'node:tls';
@@ -66,7 +65,7 @@ export async function sendModelCall(out: Outgoing): Promise<Ended> {
 async function connect({options, upstream, secret}: Outgoing): Promise<TLSSocket> {
   try {
     const tunnel = await openTunnel(options, 'model', authority(upstream.host, upstream.port));
-    return await openTls(tunnel, upstream.host, secret.trusted);
+    return await openTls(tunnel, upstream.host, secret.trusted());
   } catch (error) {
     if (!(error instanceof RelayError)) throw error;
     throw new ModelCallFailed('model_unreachable', redactText(secret.key, error.message));
@@ -81,7 +80,8 @@ async function exchange(out: Outgoing, socket: TLSSocket, signal: AbortSignal): 
     headers[name] = value;
   }
   return await new Promise((resolve, reject) => {
-    const sent = httpsRequest({
+    const sent = httpRequest({
+      // It speaks TLS already, and only with the provider.
       createConnection: () => socket,
       host: upstream.host,
       port: upstream.port,

@@ -1,10 +1,11 @@
 import {request} from 'node:http';
 import {isIP, type Socket} from 'node:net';
-import {connect, type SecureContext, type TLSSocket} from 'node:tls';
+import type {SecureContext, TLSSocket} from 'node:tls';
 import {z} from 'zod';
 import {PURPOSE, PURPOSE_HEADER} from '../../api/wire/egress.ts';
 import {parseJson} from '../../domain/model/failure.ts';
 import type {Endpoint, Tokens} from './ports.ts';
+import {tls} from './tls.ts';
 
 /** How to get out of the pod. */
 export interface Relay {
@@ -83,7 +84,7 @@ export async function openTls(tunnel: Socket, host: string, trusted: SecureConte
   return await new Promise((resolve, reject) => {
     // SNI is for names; the certificate is compared with `host` in both cases.
     const name = isIP(host) === 0 ? {servername: host} : {};
-    const socket = connect({socket: tunnel, host, secureContext: trusted, ALPNProtocols: ['http/1.1'], ...name});
+    const socket = tls().connect({socket: tunnel, host, secureContext: trusted, ALPNProtocols: ['http/1.1'], ...name});
     const timer = setTimeout(() => socket.destroy(new Error(`no TLS in ${CONNECT_TIMEOUT} ms`)), CONNECT_TIMEOUT);
     const fail = (error: Error) => {
       clearTimeout(timer);

@@ -121,7 +121,7 @@ export const Turn = defineResource({
       Stalled: {polarity: 'abnormal', means: 'The turn waits for something that only a person can provide.'},
     },
     reasons: {
-      Queued: {means: 'The turn waits for its place in the queue.', event: 'none'},
+      Queued: {means: 'The turn runs when those before it have ended and its session is ready.', event: 'none'},
       Running: {means: 'The agent works on it.', event: 'none'},
       Completed: {means: 'The agent finished.', event: 'none'},
       Failed: {means: 'The turn failed; status.error says why.', event: 'Warning'},

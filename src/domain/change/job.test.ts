@@ -43,13 +43,15 @@ describe('Z-082 the job of a session', () => {
   it.each(rows)('%s', (_state, spec, status, said) => {
     const found = session(status, spec);
     expect(sayJob(found, true)).toBe(said);
-    expect(jobOf(found)).toBe(said.split(':')[0]);
+    expect(jobOf(found, true)).toBe(said.split(':')[0]);
   });
 
   it.each([
-    ['a prompt', WITH, 'not queued yet: the controller is about to take it'],
+    ['a prompt', WITH, 'starting: the controller is about to queue it'],
     ['no prompt', WITHOUT, 'none: the session has no prompt; it will be prepared and wait for a message'],
   ])('just started with %s', (_state, spec, said) => {
-    expect(sayJob(session(undefined, spec), false)).toBe(said);
+    const found = session(undefined, spec);
+    expect(sayJob(found, false)).toBe(said);
+    expect(jobOf(found, false)).toBe(said.split(':')[0]);
   });
 });

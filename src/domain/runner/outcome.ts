@@ -42,7 +42,9 @@ export function turnOutcome(seen: TurnEvidence): Outcome {
   switch (seen.result.kind) {
     case 'exited': {
       const {code, message} = describeExit(seen.result.exit);
-      return failed(code, `${message} while it worked on the turn; it is not run again by itself`);
+      const next =
+        code === 'out_of_memory' ? '; raise resources.limits.memory of the Agent, or ask for less at once' : '';
+      return failed(code, `${message} while it worked on the turn; it is not run again by itself${next}`);
     }
     case 'unresponsive':
       return failed('agent_unresponsive', 'the process beside the agent gave no sign of life for 15 s');

@@ -21,6 +21,12 @@ export function withAdvice(failure: Failure): Failure {
   return {...failure, message: `${failure.message}. Next: ${mend}, then raise spec.restart`};
 }
 
+/** The same for a start that waits: what goes on by itself when it is mended, and what a corrected Agent needs beside. */
+export function waitingWith(session: SessionObject, {reason, message}: Pick<Failure, 'reason' | 'message'>): string {
+  if (reason !== 'Unschedulable') return message;
+  return `${message}. It goes on by itself when one does; if the Agent has to be corrected, then after that: ${restartCommand(session)}`;
+}
+
 /** What a person types to leave a failure: each message of one ends with it. */
 export function restartCommand(session: SessionObject): string {
   const {spec, status} = session;

@@ -1,10 +1,11 @@
 import {wholeSeconds} from '../../api/condition-list.ts';
+import {LABEL_SESSION} from '../../api/meta.ts';
 import {done, wait} from '../../api/outcome.ts';
-import type {RunnerStatus, SessionStatus, StoppedReason} from '../../api/v1alpha1/index.ts';
+import type {RunnerStatus, SessionObject, SessionStatus, StoppedReason} from '../../api/v1alpha1/index.ts';
 import {seconds} from '../duration.ts';
 import {tokensDoomed} from './account.ts';
 import {addressMoved, moved, movedText} from './address.ts';
-import {withAdvice} from './advice.ts';
+import {waitingWith, withAdvice} from './advice.ts';
 import {atFirst, deletePod, fail, type Life, type LifeRule, type LifeSeen, left, podOf} from './life.ts';
 import {changedPod, podFault, silentLeft} from './life-fault.ts';
 import {lateness, noticedAfter} from './life-overdue.ts';
@@ -152,7 +153,7 @@ function starting(life: LifeSeen): Life | undefined {
   }
   const {reason, condition, heldSince} = state;
   // One text for all steps of a start that goes well: each change of it would be a write.
-  const message = reason === 'Starting' ? 'the pod is being started' : state.message;
+  const message = reason === 'Starting' ? 'the pod is being started' : waitingWith(seen.session, state);
   return {
     ...base,
     ready: {status: 'False', reason, message},
@@ -184,7 +185,7 @@ function up(life: LifeSeen): Life | undefined {
     phase,
     ready:
       restarting === undefined
-        ? {status: 'True', reason: phase, message: MESSAGES[phase]}
+        ? {status: 'True', reason: phase, message: phase === 'NeedsInput' ? asks(seen.session) : MESSAGES[phase]}
         : {status: 'False', reason: restarting.reason, message: restarting.message},
     conditions: [...(restarting === undefined ? [] : [restarting]), ...late.conditions, ...addressMoved(seen, false)],
     steps: [],
@@ -200,9 +201,12 @@ function up(life: LifeSeen): Life | undefined {
   };
 }
 
+function asks({metadata: {name, namespace}}: SessionObject): string {
+  return `the agent waits for an answer: kubectl get questions.carrel.dev -n ${namespace ?? ''} -l ${LABEL_SESSION}=${name}`;
+}
+
 const MESSAGES = {
   Running: 'a turn runs',
-  NeedsInput: 'the agent waits for an answer: see its Questions',
   Idle: 'the agent waits for input',
 } as const;
 

@@ -87,7 +87,11 @@ describe('the queue of a session', () => {
 
   it.each([
     ['Withdraw', undefined, /came too late.*Next: set spec\.stop to Interrupt/],
-    ['Interrupt', 'the agent works on it; stop: Withdraw came too late', /^the agent works on it$/],
+    [
+      'Interrupt',
+      'the agent works on it; stop: Withdraw came too late',
+      /^the agent works on it, or waits for an answer: kubectl describe/,
+    ],
   ] as const)('a running turn with stop: %s says how it stands, in one write', (stop, before, told) => {
     const edited = turn(
       'first',

@@ -1,6 +1,8 @@
-import {describe} from 'vitest';
+import {describe, expect, it} from 'vitest';
 import {agentRuns, type Case, checkPlans, pulls, scheduled, unready} from '../../../test/support/plan-cases.ts';
 import {ago, pod, seenWithPod} from '../../../test/support/session-objects.ts';
+import {planSession} from './plan.ts';
+import type {SessionSeen} from './seen.ts';
 
 const CASES: Record<string, Case> = {
   'images are being pulled for 5 s': {
@@ -126,4 +128,44 @@ const CASES: Record<string, Case> = {
 
 describe('images, Secrets and volumes that a session waits for while it starts', () => {
   checkPlans(CASES);
+
+  const unscheduled = (message: string): Partial<SessionSeen> => ({
+    pod: {
+      kind: 'Present',
+      pod: pod({phase: 'Pending', conditions: [{type: 'PodScheduled', status: 'False', message}]}),
+    },
+  });
+  const refused = (message: string): Partial<SessionSeen> => ({
+    pod: pulls(3, {reason: 'CreateContainerConfigError', message}),
+  });
+  it.each<[string, Partial<SessionSeen>, RegExp]>([
+    [
+      'no node has room: it goes on by itself, and what a corrected Agent needs',
+      unscheduled('0/2 nodes are available: 2 Insufficient cpu'),
+      /Insufficient cpu\. It goes on by itself when one does; if the Agent has to be corrected, .*"restart":1/,
+    ],
+    [
+      'a volume is never made: claim, class and the way out',
+      unscheduled('pod has unbound immediate PersistentVolumeClaims'),
+      /kubectl describe pvc carrel-one-5e551011 -n team\. If .*storageClassName, kubectl delete pvc carrel-one-5e551011 -n team/,
+    ],
+    [
+      'a Secret is missing: what to do, and until when',
+      refused('secret "key" not found'),
+      /secret "key" not found; create it\. Mended within limits\.start \(60 s from \S+ on\), it goes on by itself$/,
+    ],
+    [
+      'a key of a Secret is missing: the Secret is there',
+      refused("couldn't find key token in Secret team/key"),
+      /in Secret team\/key; add the key\. Mended/,
+    ],
+    [
+      'an image is pulled for long: which one',
+      {pod: pulls(20, {reason: 'ContainerCreating'})},
+      /^images have been pulling for 20 s or more \(\S+@sha256:\S+\); another pull may be before them/,
+    ],
+  ])('%s', (_name, seen, says) => {
+    const {conditions} = planSession(seenWithPod(unready, seen)).status;
+    expect(conditions?.find((c) => c.type === 'Ready')?.message).toMatch(says);
+  });
 });

@@ -95,8 +95,17 @@ export function scheduledAt(pod: Pod): number | undefined {
 function unschedulable({pod}: StartSeen): StartState | undefined {
   const told = pod.status?.conditions?.find((c) => c.type === 'PodScheduled' && c.status === 'False');
   if (told === undefined) return undefined;
-  const message = `no node takes the pod: ${told.message ?? told.reason ?? 'unknown'}`;
+  const said = told.message ?? told.reason ?? 'unknown';
+  const message = `no node takes the pod: ${said}${/PersistentVolumeClaim/i.test(said) ? unboundVolume(pod) : ''}`;
   return {kind: 'Waiting', afterMs: undefined, reason: 'Unschedulable', message};
+}
+
+/** The scheduler names neither claim nor class, and a claim keeps the class that it was made with. */
+function unboundVolume({metadata: {namespace}, spec}: Pod): string {
+  const claim =
+    spec.volumes?.find((v) => v.persistentVolumeClaim !== undefined)?.persistentVolumeClaim?.claimName ?? '';
+  const of = `pvc ${claim} -n ${namespace ?? ''}`;
+  return `; why its volume is missing: kubectl describe ${of}. If the Agent named a wrong storage class: correct workspace.storageClassName, kubectl delete ${of}, and restart until the session has another`;
 }
 
 const PULL_REASONS = [
@@ -112,7 +121,7 @@ const FINAL_PULL =
 function imageFailed(seen: StartSeen): StartState | undefined {
   const failed = waits(seen.pod).find((w) => PULL_REASONS.includes(w.reason));
   if (failed === undefined) return undefined;
-  const message = `container ${failed.container} waits for an image (${failed.reason}): ${failed.message}`;
+  const message = `container ${failed.container} has not got its image (${failed.reason}): ${failed.message}`;
   const since = seen.now.getTime() - (scheduledAt(seen.pod) ?? seen.now.getTime());
   const hopeless = failed.reason === 'InvalidImageName' || FINAL_PULL.test(failed.message);
   if (hopeless || since >= PULL_LIMIT_MS) return {kind: 'Failed', reason: 'ImagePull', stopped: 'ImagePull', message};
@@ -146,6 +155,8 @@ function deliveryRefused(seen: StartSeen): StartState | undefined {
 const MISSING =
   /(secret|configmap) ["\\]*([^"\\\s]+)["\\]* not found|couldn't find key|references non-existent (secret|config) key/i;
 
+const LACKS_KEY = /couldn't find key|non-existent (secret|config) key/i;
+
 /** A missing Secret of an environment variable is in the status, one of a volume only in the kubelet's warnings. */
 function configMissing(seen: StartSeen): StartState | undefined {
   const refused = waits(seen.pod).find((w) => w.reason === 'CreateContainerConfigError')?.message;
@@ -154,7 +165,11 @@ function configMissing(seen: StartSeen): StartState | undefined {
   if (text === undefined) return undefined;
   const missing = MISSING.test(text);
   const reason: SessionReason = missing ? 'SecretNotFound' : 'StartFailed';
-  return untilLimit(seen, reason, `the pod cannot be set up: ${text}${missing ? '; create it' : ''}`);
+  return untilLimit(
+    seen,
+    reason,
+    `the pod cannot be set up: ${text}${missing ? `; ${LACKS_KEY.test(text) ? 'add the key' : 'create it'}` : ''}`,
+  );
 }
 
 /** Volumes come before images: what was warned of them is mended once the pod has its sandbox. */
@@ -215,16 +230,25 @@ function pulling({pod, now, warnings}: StartSeen): StartState | undefined {
       PULL_LIMIT_MS - since,
     );
   }
-  const message = `images have been pulling for ${PULL_WAITING_MS / 1_000} s or more; another pull may be before it${detail}`;
+  const message = `images have been pulling for ${PULL_WAITING_MS / 1_000} s or more${missingImages(pod)}; another pull may be before them${detail}`;
   const afterMs = PULL_LIMIT_MS - since;
   return {kind: 'Waiting', afterMs, reason: 'ImagePullWaiting', message, condition: 'ImagePullWaiting'};
+}
+
+/** Those that no container of the pod has yet, as the kubelet tells it. */
+function missingImages(pod: Pod): string {
+  const without = statuses(pod).flatMap(({imageID, name}) => (imageID === '' ? [name] : []));
+  const containers = [...(pod.spec.initContainers ?? []), ...pod.spec.containers];
+  const images = new Set(containers.flatMap(({name, image}) => (without.includes(name) ? [image] : [])));
+  return images.size === 0 ? '' : ` (${[...images].join(', ')})`;
 }
 
 /** A fault that somebody may still mend while the start lasts. What was pulled before it does not count. */
 function untilLimit(seen: StartSeen, reason: SessionReason, message: string): StartState {
   const heldSince = seen.heldSince ?? wholeSeconds(seen.now);
   const left = Date.parse(heldSince) + seen.startSeconds * 1_000 - seen.now.getTime();
-  if (left > 0) return {kind: 'Waiting', afterMs: left, reason, message, heldSince};
+  const mend = `${message}. Mended within limits.start (${seen.startSeconds} s from ${heldSince} on), it goes on by itself`;
+  if (left > 0) return {kind: 'Waiting', afterMs: left, reason, message: mend, heldSince};
   return {kind: 'Failed', reason, stopped: 'StartFailed', message};
 }
 

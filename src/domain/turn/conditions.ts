@@ -7,21 +7,25 @@ import {cutBytes, MAX_MESSAGE_BYTES} from '../status-size.ts';
 /** Phase of a turn. */
 export type TurnPhase = NonNullable<TurnStatus['phase']>;
 
-const MESSAGES: Readonly<Record<TurnPhase, string>> = {
-  Queued: 'the turn waits for its place in the queue',
-  Running: 'the agent works on it',
+const ENDED = {
   Completed: 'the agent finished',
   Failed: 'the turn failed',
   Interrupted: 'the turn was stopped while it ran',
   Cancelled: 'the turn did not run',
-};
+} as const;
 
 const TOO_LATE =
   'the agent works on it; stop: Withdraw came too late, because it takes back queued turns only. Next: set spec.stop to Interrupt to end it, or let it finish';
 
-/** What the phase alone says, and what of the wish to stop could not be met. */
-function toldOf({spec}: TurnObject, phase: TurnPhase): string {
-  return phase === 'Running' && spec.stop === 'Withdraw' ? TOO_LATE : MESSAGES[phase];
+/**
+ * What the phase alone says, and what of the wish to stop could not be met. What a turn waits for changes while it waits: its
+ * Session says that, and each change of a text here would be a write for each turn.
+ */
+function toldOf({spec, metadata}: TurnObject, phase: TurnPhase): string {
+  const session = `kubectl describe sessions.carrel.dev ${spec.session} -n ${metadata.namespace ?? ''}`;
+  if (phase === 'Queued') return `it runs when the turns before it have ended and its session is ready: ${session}`;
+  if (phase !== 'Running') return ENDED[phase];
+  return spec.stop === 'Withdraw' ? TOO_LATE : `the agent works on it, or waits for an answer: ${session}`;
 }
 
 /** The whole condition list of a turn in this phase; who writes the phase writes them in the same patch. */
@@ -76,8 +80,7 @@ function stalledConditions(turn: TurnObject, why: {reason: TurnReason; message: 
 export function endConditions({phase, error, finishedAt}: TurnStatus): Condition[] {
   if (phase === undefined || phase === 'Queued' || phase === 'Running') return [];
   const lastTransitionTime = finishedAt ?? '';
-  const message =
-    error === undefined ? MESSAGES[phase] : cutBytes(`${error.code}: ${error.message}`, MAX_MESSAGE_BYTES);
+  const message = error === undefined ? ENDED[phase] : cutBytes(`${error.code}: ${error.message}`, MAX_MESSAGE_BYTES);
   const type = phase === 'Completed' ? 'Complete' : 'Failed';
   return [type, 'Ready'].map((t) => ({type: t, status: 'True', reason: phase, message, lastTransitionTime}));
 }

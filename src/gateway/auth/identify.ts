@@ -37,7 +37,7 @@ export function createIdentify(parts: IdentifyParts): Identify {
 
 async function byKey(parts: IdentifyParts, presented: string): Promise<UserCaller> {
   const key = await parts.findApiKey(presented);
-  if (key === undefined) throw refused('The key is not known here.');
+  if (key === undefined) throw refused('The key is not known here; a new one may take two minutes to arrive.');
   const {namespace, serviceAccount, name} = key;
   return {
     kind: 'key',

@@ -66,7 +66,7 @@ const CASES: Record<string, Bad> = {
     images: ({scriptedAgent}) => ({image: absent(scriptedAgent)}),
     reason: 'ImagePull',
     stopped: 'ImagePull',
-    says: /container agent waits for an image .*not found.* Next: correct the image/is,
+    says: /container agent has not got its image .*not found.* Next: correct the image/is,
     mend: () => change(place, 'agents', 'no-image', {image: place.release.images.scriptedAgent}),
   },
   'no-workspace-image': {
@@ -74,7 +74,7 @@ const CASES: Record<string, Bad> = {
     images: ({workspace}) => ({workspace: {size: '64Mi', image: absent(workspace)}}),
     reason: 'ImagePull',
     stopped: 'ImagePull',
-    says: /container seed waits for an image .*not found.* Next: correct the image/is,
+    says: /container seed has not got its image .*not found.* Next: correct the image/is,
     mend: () => change(place, 'agents', 'no-workspace-image', {workspace: {image: place.release.images.workspace}}),
   },
   'no-workspace-folder': {

@@ -59,7 +59,8 @@ export default defineTool({
   needs: () => [{verb: 'create', resource: 'sessions'}],
   async handle(call) {
     const {session, created} = await start(call);
-    return {session, replayed: !created, job: jobOf(session)};
+    const replayed = !created;
+    return {session, replayed, job: jobOf(session, replayed)};
   },
   render({session, replayed}) {
     const heading = replayed ? '## Existing Session Returned (idempotency_key matched)' : '## Session Started';

@@ -13,17 +13,18 @@ let api: FakeApi;
 let clock: FakeClock;
 let recorder: Recorder;
 let widget: Widget;
+let log: ReturnType<typeof keptLog>;
 
 beforeEach(async () => {
   api = await startFakeApi();
   clock = fakeClock();
+  log = keptLog();
   recorder = open();
   widget = api.put(Widgets, {metadata: {name: 'x', namespace: 'a'}, spec: {}});
 });
 afterEach(() => api.close());
 
 function open(): Recorder {
-  const log = keptLog();
   const client = createClient({connection: api.connection, fieldManager: 'test', log});
   return createRecorder({
     client,
@@ -100,6 +101,16 @@ test('F60 a server that refuses events harms nobody', async () => {
   recorder.record(note({note: 'later'}));
   await flush();
   expect(api.list(Events)).toHaveLength(1);
+});
+
+test.each([
+  ['a namespace on its way out is no trouble', {causes: [{reason: 'NamespaceTerminating', message: '', field: ''}]}, 0],
+  ['a right that lacks is', {}, 1],
+])('%s', async (_what, details, warnings) => {
+  api.fault = () => ({status: 403, body: {kind: 'Status', reason: 'Forbidden', message: 'no', details, code: 403}});
+  recorder.record(note());
+  await flush();
+  expect(log.lines.filter((line) => line.level === 'warn')).toHaveLength(warnings);
 });
 
 test('one object cannot flood the event store', async () => {

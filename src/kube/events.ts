@@ -69,6 +69,8 @@ export function createRecorder(parts: RecorderParts): Recorder {
     try {
       await store(parts, clock, {job, known: entry(series, job.key)});
     } catch (error) {
+      // With its namespace goes whoever could read it.
+      if (isApiError(error, 'NamespaceTerminating', 'NamespaceNotFound')) return drop(job.event, 'namespace gone');
       parts.metrics?.eventDropped();
       parts.log.warn({reason: job.event.reason, err: error}, 'event not written');
       if (isApiError(error, 'Unavailable', 'Throttled')) await pause(clock, 1_000);

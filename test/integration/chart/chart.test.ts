@@ -50,7 +50,6 @@ describe('values', () => {
   });
 
   it.each([
-    ['no image', [], "at '/image/reference'"],
     ['an image by tag', ['image.reference=carrel:1'], "at '/image/reference': 'carrel:1' does not match pattern"],
     [
       'a name that does not exist',
@@ -275,5 +274,8 @@ describe('the whole', () => {
     ]);
     const notes = said.slice(said.indexOf('NOTES:'));
     expect(notes.match(/^kubectl /gm)?.length).toBe(3);
+    // They are to be pasted as they are: nothing is written in the escapes of JSON or HTML.
+    expect(notes).toContain('command: ["<program>","<argument>"]\n');
+    expect(notes).not.toMatch(/\\u[0-9a-f]{4}|&(lt|gt|amp|quot|#[0-9]+);/i);
   });
 });

@@ -12,11 +12,12 @@ const MODULES = join(dirname(fileURLToPath(import.meta.url)), 'cluster/go');
 
 /**
  * Everything that this machine lacks and that the scripts do not install themselves, each with the way to get it.
- * @param {{light?: boolean, openssl?: boolean}} [options] light: no cluster is used, so neither root nor Go is needed;
- *   openssl: it is needed and nothing installs it.
+ * @param {{light?: boolean, openssl?: boolean, cluster?: boolean}} [options] light: neither a cluster nor a tool that is
+ *   built is used, so neither root nor Go is needed; openssl: it is needed and nothing installs it; cluster: one is made, so
+ *   root is needed.
  * @returns {string[]}
  */
-export function problems({light = false, openssl = false} = {}) {
+export function problems({light = false, openssl = false, cluster = true} = {}) {
   const found = [];
   if (process.platform !== 'linux' || process.arch !== 'x64')
     found.push(`this is ${process.platform} on ${process.arch}: Linux on x64 is needed`);
@@ -30,7 +31,7 @@ export function problems({light = false, openssl = false} = {}) {
   if (light) return found;
   const go = goProblem();
   if (go !== undefined) found.push(go);
-  if (process.env.CARREL_KUBECONFIG) return found;
+  if (!cluster || process.env.CARREL_KUBECONFIG) return found;
   if (process.getuid?.() !== 0) found.push('not root: run the same command as root (sudo -E, or in a root shell)');
   if (outputOf('apt-get', ['--version']) === undefined)
     found.push(

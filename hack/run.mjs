@@ -16,15 +16,22 @@ const SCRIPTS = {
   generate: 'hack/generate.ts',
   cluster: 'hack/cluster/main.ts',
   images: 'hack/image/main.ts',
+  image: 'hack/image.ts',
 };
 /** Commands that work on a machine without root, Go and a cluster. */
 const LIGHT = new Set(['verify', 'generate']);
+/** Commands that build with Go, but make no cluster. */
+const WITHOUT_CLUSTER = new Set(['image']);
 
 const [name = '', ...args] = process.argv.slice(2);
 const script = Object.entries(SCRIPTS).find(([known]) => known === name)?.[1];
 if (script === undefined) fail(`usage: node hack/run.mjs <${Object.keys(SCRIPTS).join('|')}> [arguments]`);
 const light = LIGHT.has(name) || (name === 'test' && args.includes('--unit'));
-const missing = problems({light, openssl: light && name === 'test'});
+const missing = problems({
+  light,
+  openssl: light && name === 'test',
+  cluster: !WITHOUT_CLUSTER.has(name),
+});
 if (missing.length > 0)
   fail(`this machine is not ready; nothing was changed:\n${missing.map((p) => `- ${p}`).join('\n')}`);
 installPackages();

@@ -29,6 +29,8 @@ export interface Target {
   crane: string;
   /** Folder that remembers which content has which digest. */
   cache: string;
+  /** Asks the registry for TLS that this machine trusts, as crane does by itself. Registries of our clusters have plain HTTP. */
+  trusted?: boolean;
 }
 
 /** Builds an image without Docker and pushes it; the same content gives the same digest. Returns the reference by digest. */
@@ -65,12 +67,19 @@ async function tarOf(folder: string, uid: number): Promise<string> {
   return file;
 }
 
-async function push(plan: ImagePlan, {registry, crane}: Target, tars: readonly string[]): Promise<string> {
+/** What crane is told of the connection to a registry. */
+export function connectionTo({trusted = false}: Target): string[] {
+  return trusted ? [] : ['--insecure'];
+}
+
+async function push(plan: ImagePlan, target: Target, tars: readonly string[]): Promise<string> {
+  const {registry, crane} = target;
+  const how = connectionTo(target);
   const tag = `${registry}/${plan.repository}:build`;
-  await run(crane, ['append', '--insecure', ...tars.flatMap((t) => ['-f', t]), '-t', tag]);
+  await run(crane, ['append', ...how, ...tars.flatMap((t) => ['-f', t]), '-t', tag]);
   await run(crane, [
     'mutate',
-    '--insecure',
+    ...how,
     tag,
     `--entrypoint=${plan.entrypoint.join(',')}`,
     `--user=${plan.user}`,
@@ -79,7 +88,7 @@ async function push(plan: ImagePlan, {registry, crane}: Target, tars: readonly s
     '-t',
     tag,
   ]);
-  const digest = (await run(crane, ['digest', '--insecure', tag])).trim();
+  const digest = (await run(crane, ['digest', ...how, tag])).trim();
   return `${registry}/${plan.repository}@${digest}`;
 }
 
@@ -106,7 +115,7 @@ async function knownDigest(
   const digest = await readFile(file, 'utf8').catch(() => undefined);
   if (digest === undefined) return {file};
   const reference = `${target.registry}/${plan.repository}@${digest}`;
-  const there = await runAny(target.crane, ['manifest', '--insecure', reference]);
+  const there = await runAny(target.crane, ['manifest', ...connectionTo(target), reference]);
   return there.code === 0 ? {file, reference} : {file};
 }
 

@@ -140,6 +140,13 @@ describe('the first script on a machine that is not ready', () => {
     expect(after).toEqual(before);
   });
 
+  test('to push the image, neither root nor apt-get is asked for, and Go still is', () => {
+    const {code, problems, before, after} = first(['image', 'registry.example/carrel'], {npm: NPM, git: GIT});
+    expect(code).toBe(2);
+    expect(problems).toEqual([expect.stringMatching(/^- Go is missing: /)]);
+    expect(after).toEqual(before);
+  });
+
   test.each([[[]], [['unknown']], [['toString']]])('called with %j it says what it can be called with', (args) => {
     const {code, head, before, after} = first(args);
     expect(code).toBe(2);

@@ -10,7 +10,7 @@ const fences = ALL_PAGES.flatMap(fencesOf);
 const shell = fences.filter(({language}) => language === 'sh');
 
 /** Blocks that are not run. A new one needs a reason, and this number. */
-const NOT_RUN = 13;
+const NOT_RUN = 14;
 
 describe('fenced blocks', () => {
   it('have a language that means something here; shell is always `sh`', () => {

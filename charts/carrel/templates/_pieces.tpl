@@ -44,7 +44,7 @@ securityContext:
 {{/* Container settings that are the same for every process; the caller adds env, ports and mounts. */}}
 {{- define "carrel.container" -}}
 name: {{ .process }}
-image: {{ .root.Values.image.reference | quote }}
+image: {{ include "carrel.image" .root.Values.image.reference | quote }}
 imagePullPolicy: {{ .root.Values.image.pullPolicy }}
 command: ["/carrel/bin/node", "/carrel/app/{{ .process }}.js"]
 securityContext:

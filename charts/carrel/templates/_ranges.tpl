@@ -1,5 +1,10 @@
 {{/* What JSON Schema cannot say of values is judged here, as strictly as the process that reads them: it would refuse to start. */}}
 
+{{/* The image, which has no default. Call with the reference. */}}
+{{- define "carrel.image" -}}
+{{- . | required "image.reference is required: the image of Carrel by digest, such as --set image.reference=registry.example/carrel@sha256:<64 hex digits>. `npm run image -- <registry>/<repository>`, in a clone of the repository, builds and pushes it and prints the reference" -}}
+{{- end -}}
+
 {{/* The range of agents' user ids, which begins before it ends and leaves out the runner's. Call with the range. */}}
 {{- define "carrel.uid-range" -}}
 {{- $ends := splitList "-" . -}}

@@ -152,6 +152,24 @@ describe('what a process would refuse at its start, the chart refuses', () => {
   });
 });
 
+describe('the image, which has no default', () => {
+  const NEEDED =
+    'image.reference is required: the image of Carrel by digest, such as --set image.reference=registry.example/carrel@sha256:<64 hex digits>. `npm run image -- <registry>/<repository>`, in a clone of the repository, builds and pushes it and prints the reference';
+  const PATTERN = 'does not match pattern';
+
+  it.each([
+    ['none', 'image.reference=', NEEDED],
+    ['none at all', 'image.reference=null', NEEDED],
+    ['a blank', 'image.reference= ', PATTERN],
+    ['a name', 'image.reference=carrel', PATTERN],
+    ['a tag', 'image.reference=registry.example/carrel:1', PATTERN],
+    ['a digest that is too short', 'image.reference=registry.example/carrel@sha256:abc', PATTERN],
+    ['a digest alone', `image.reference=@sha256:${'a'.repeat(64)}`, PATTERN],
+  ])('%s is refused', async (_, given, says) => {
+    expect(await refusal('--set', given)).toContain(says);
+  });
+});
+
 describe('defaults', () => {
   const schema: unknown = JSON.parse(readFileSync(join(CHART, 'values.schema.json'), 'utf8'));
   const values: unknown = parse(readFileSync(join(CHART, 'values.yaml'), 'utf8'));

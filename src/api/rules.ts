@@ -10,17 +10,32 @@ export function immutable(field: string): Rule {
   };
 }
 
-/** A field that may be set once and then neither changed nor removed. Stands on the required parent. */
-export function writeOnce(field: string): Rule {
+/**
+ * A field of spec that may be set once and then neither changed nor removed; it may be replaced while `unless`, an expression
+ * over `oldSelf`, holds. A root rule, because it looks at status, which nobody but the platform writes.
+ */
+export function writeOnceUnless(field: string, unless: string, when: string): Rule {
+  const [old, now] = [`oldSelf.spec.${field}`, `self.spec.${field}`];
   return {
-    rule: `!has(oldSelf.${field}) || (has(self.${field}) && self.${field} == oldSelf.${field})`,
-    message: `${field} can be set once and not changed`,
+    rule: `!has(${old}) || (has(${now}) && (${now} == ${old} || (${unless})))`,
+    message: `${field} can be set once and not changed, unless ${when}`,
+    reason: 'FieldValueForbidden',
+    fieldPath: `.spec.${field}`,
+  };
+}
+
+/** A field that is set once, and changes later only together with `other`. Stands on the required parent. */
+export function changesWith(field: string, other: string): Rule {
+  const changed = `(has(self.${other}) && has(oldSelf.${other}) && self.${other} != oldSelf.${other})`;
+  return {
+    rule: `!has(oldSelf.${field}) || (has(self.${field}) && self.${field} == oldSelf.${field}) || ${changed}`,
+    message: `${field} can be set once and not changed, unless ${other} changes with it`,
     reason: 'FieldValueForbidden',
     fieldPath: `.${field}`,
   };
 }
 
-/** Like `writeOnce`, but one value may still be followed by another: a first wish that came too late leaves a way on. */
+/** A field that may be set once and then neither changed nor removed, but one value may still be followed by another: a first wish that came too late leaves a way on. */
 export function writeOnceOr(field: string, [from, to]: readonly [string, string]): Rule {
   const follows = `(oldSelf.${field} == '${from}' && self.${field} == '${to}')`;
   return {

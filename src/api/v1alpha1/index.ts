@@ -7,7 +7,7 @@ import {Session} from './session.ts';
 import {Turn} from './turn.ts';
 
 export {Agent} from './agent.ts';
-export {QUESTION_TERMINAL, Question} from './question.ts';
+export {ANSWER_INVALID, ANSWER_PLACEHOLDER, QUESTION_TERMINAL, Question} from './question.ts';
 export {Session, STOPPED_REASONS} from './session.ts';
 export {Author, TURN_TERMINAL, Turn} from './turn.ts';
 

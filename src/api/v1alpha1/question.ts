@@ -1,11 +1,25 @@
 import {z} from 'zod';
 import {defineConditions} from '../conditions.ts';
 import {defineResource} from '../resource.ts';
-import {exactlyOne, immutable, terminalPhases, writeOnce} from '../rules.ts';
+import {changesWith, exactlyOne, immutable, terminalPhases, writeOnceUnless} from '../rules.ts';
 import * as s from '../schema.ts';
 
 /** Phases that never change again. */
 export const QUESTION_TERMINAL = ['Answered', 'Expired', 'Withdrawn'] as const;
+
+/** Condition of an open Question whose answer does not fit; while it is True, the answer may be corrected. */
+export const ANSWER_INVALID = 'AnswerInvalid';
+
+/** What stands for the answer in the command that answers an Ask. */
+export const ANSWER_PLACEHOLDER = '<your answer>';
+
+const correctable = [
+  'has(oldSelf.status)',
+  'has(oldSelf.status.phase)',
+  "oldSelf.status.phase == 'Open'",
+  'has(oldSelf.status.conditions)',
+  `oldSelf.status.conditions.exists(c, c.type == '${ANSWER_INVALID}' && c.status == 'True')`,
+].join(' && ');
 
 /** Question: something an agent waits for. Plain kubectl answers it by setting `spec.answer`. */
 export const Question = defineResource({
@@ -45,9 +59,25 @@ export const Question = defineResource({
             text: s.text(16384, 'Free answer.').optional(),
             content: s.text(16384, 'JSON that fits schema, as text.').optional(),
           }),
-          {'x-kubernetes-validations': [exactlyOne('option', 'text', 'content')]},
+          {
+            'x-kubernetes-validations': [
+              exactlyOne('option', 'text', 'content'),
+              {
+                rule: `!has(self.text) || (self.text.trim() != '' && self.text != '${ANSWER_PLACEHOLDER}')`,
+                message: 'text is the answer in words: neither empty nor the placeholder of the command',
+                fieldPath: '.text',
+              },
+              {
+                rule: "!has(self.content) || self.content.trim() != ''",
+                message: 'content is JSON as text: it is not empty',
+                fieldPath: '.content',
+              },
+            ],
+          },
         )
-        .describe('Set once, by a person, while the question is open.')
+        .describe(
+          'Set once, by a person, while the question is open; replaced while the condition AnswerInvalid is there.',
+        )
         .optional(),
       answeredBy: s
         .text(253, 'Who answered; stamped by the platform, and absent where Kubernetes has no policies that stamp.')
@@ -65,8 +95,7 @@ export const Question = defineResource({
         immutable('expiresAt'),
         // Else who may not answer would change that and answer in one go.
         immutable('to'),
-        writeOnce('answer'),
-        writeOnce('answeredBy'),
+        changesWith('answeredBy', 'answer'),
         {
           rule: '!has(self.answer) || !has(self.answer.option) || (has(self.options) && self.options.exists(o, o.id == self.answer.option))',
           message: 'option must be the id of one of spec.options',
@@ -103,9 +132,15 @@ export const Question = defineResource({
         polarity: 'abnormal',
         means: 'The question waits for an answer, or its answer for its way to the agent.',
       },
+      AnswerInvalid: {polarity: 'abnormal', means: 'The answer does not fit the form; the question is still open.'},
     },
     reasons: {
       Open: {means: 'Somebody has to answer; the message holds the kubectl command.', event: 'Normal'},
+      AnswerInvalid: {
+        means:
+          'The answer does not fit spec.schema, and the agent was told nothing: the message names each field that is wrong. Set spec.answer again.',
+        event: 'Warning',
+      },
       Answered: {means: 'It was answered.', event: 'Normal'},
       Expired: {means: 'Nobody answered in time; the refusing option was chosen.', event: 'Warning'},
       NameTaken: {
@@ -135,6 +170,7 @@ export const Question = defineResource({
   selectableFields: ['.spec.session', '.status.phase'],
   rootRules: [
     terminalPhases(QUESTION_TERMINAL),
+    writeOnceUnless('answer', correctable, `the question is open and has the condition ${ANSWER_INVALID}`),
     {
       rule: "!has(self.spec.answer) || has(oldSelf.spec.answer) || !has(oldSelf.status) || !has(oldSelf.status.phase) || oldSelf.status.phase == 'Open'",
       message: 'the question is no longer open',

@@ -10,6 +10,12 @@ const later = new Date(NOW.getTime() + 60_000).toISOString();
 
 const deleted = (q: QuestionObject): QuestionObject => ({...q, metadata: {...q.metadata, deletionTimestamp: ago(1)}});
 
+const form = (spec: Partial<QuestionObject['spec']> & {status?: QuestionObject['status']} = {}) => {
+  const schema = '{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}';
+  return question('q', {kind: 'Elicitation', schema, ...spec});
+};
+const misfit = {answer: {content: '{"nom":"Bob"}'}, answeredBy: 'alice'};
+
 const CASES: Record<string, {seen: Partial<QuestionSeen>; phase: string; turns?: number; outcome?: object}> = {
   'just asked': {seen: {question: question('q')}, phase: 'Open'},
   'open until its time is over': {
@@ -78,6 +84,26 @@ const CASES: Record<string, {seen: Partial<QuestionSeen>; phase: string; turns?:
     phase: 'Answered',
     turns: 0,
   },
+  'a form that is filled in': {seen: {question: form({answer: {content: '{"name":"Bob"}'}})}, phase: 'Answered'},
+  'a form whose answer does not fit': {
+    seen: {question: form({...misfit, expiresAt: later})},
+    phase: 'Open',
+    outcome: {kind: 'wait', afterMs: 60_000},
+  },
+  'a form whose answer is no JSON': {seen: {question: form({answer: {content: '{a}'}})}, phase: 'Open'},
+  'a form whose answer does not fit until its time is over': {
+    seen: {question: form({...misfit, expiresAt: ago(1)})},
+    phase: 'Expired',
+  },
+  'a form whose answer does not fit and whose turn is over': {
+    seen: {question: form(misfit), turn: over},
+    phase: 'Withdrawn',
+  },
+  'a form whose answer does not fit, deleted': {seen: {question: deleted(form(misfit))}, phase: 'Withdrawn'},
+  'a form that was answered before anybody judged answers': {
+    seen: {question: form({...misfit, status: {phase: 'Answered'}})},
+    phase: 'Answered',
+  },
 };
 
 describe('planQuestion', () => {
@@ -101,6 +127,45 @@ describe('planQuestion', () => {
   });
 });
 
+describe('an answer that does not fit its form', () => {
+  const plan = (asked: QuestionObject) => planQuestion({question: asked, session: live, turn: asking, now: NOW});
+  const said = (asked: QuestionObject) =>
+    plan(asked).status.conditions?.map(({type, status, reason}) => [type, status, reason]);
+
+  it('is told with what is wrong and how to answer again, until it is corrected', () => {
+    const asked = form(misfit);
+    expect(said(asked)).toEqual([
+      ['AnswerInvalid', 'True', 'AnswerInvalid'],
+      ['Ready', 'False', 'Open'],
+      ['Reconciling', 'True', 'Open'],
+    ]);
+    expect(plan(asked).status.conditions?.[0]?.message).toBe(
+      'the answer does not fit the form: name: missing; needed is text; nom: no field of the form. Answer again with: ' +
+        'kubectl patch questions.carrel.dev q -n team --type=merge -p ' +
+        `'{"spec":{"answer":{"content":"{\\"name\\":\\"<text>\\"}"}}}'`,
+    );
+    const {status} = plan(asked);
+    expect(said(form({answer: {content: '{"name":"Bob"}'}, status}))).toEqual([['Ready', 'True', 'Answered']]);
+  });
+
+  it('is no trace once the question has ended otherwise', () => {
+    const {status} = plan(form(misfit));
+    const ended = form({...misfit, status, expiresAt: ago(1)});
+    expect(said(ended)).toEqual([['Ready', 'True', 'Expired']]);
+    expect(plan(ended).status.conditions?.[0]?.message).toBe(`no answer that fits came before ${ago(1)}`);
+  });
+
+  it('leaves the command whole, however much is wrong', () => {
+    const names = Array.from({length: 200}, (_, at) => `${at}-${'\u202E'.repeat(30)}`);
+    const schema = JSON.stringify({required: names});
+    const long = question('x'.repeat(63), {kind: 'Elicitation', schema, answer: {content: '{}'}});
+    const message = plan({...long, metadata: {...long.metadata, namespace: 'y'.repeat(63)}}).status.conditions?.[0]
+      ?.message;
+    expect(Buffer.byteLength(JSON.stringify(message))).toBeLessThanOrEqual(1_026);
+    expect(message).toMatch(/\}"\}\}\}'$/);
+  });
+});
+
 describe('the command that answers', () => {
   const message = (options?: string[], kind: 'Ask' | 'Permission' | 'Elicitation' = 'Ask') => {
     const spec = {kind, ...(options === undefined ? {} : {options: options.map((id) => ({id, label: id}))})};
@@ -115,7 +180,7 @@ describe('the command that answers', () => {
       '{"spec":{"answer":{"option":"<one of: allow, reject>"}}}',
     ],
     ['Ask with options', message(['r', 'g']), '{"spec":{"answer":{"option":"<one of: r, g>"}}}'],
-    ['Ask', message(), '{"spec":{"answer":{"text":"..."}}}'],
+    ['Ask', message(), '{"spec":{"answer":{"text":"<your answer>"}}}'],
     ['Ask with a quote in an option', message(["it's"]), '{"spec":{"answer":{"option":"<one of: it\\u0027s>"}}}'],
   ])('of %s names the namespace and leaves the choice open', (_name, said, patch) => {
     expect(said).toBe(`answer with: kubectl patch questions.carrel.dev q -n team --type=merge -p '${patch}'`);

@@ -1,10 +1,11 @@
-// Open --(answer set)--> Answered --(its turn is over, not delivered)--> a Turn that quotes it, once
+// Open --(answer that fits)--> Answered --(its turn is over, not delivered)--> a Turn that quotes it, once
 //   |--(expiresAt)-----> Expired
 //   `--(nobody waits, or it is deleted)--> Withdrawn     an Ask outlives its turn and its pod, the other kinds do not
-import {wholeSeconds} from '../../api/condition-list.ts';
+import {type ConditionState, wholeSeconds} from '../../api/condition-list.ts';
 import type {Manifest} from '../../api/kube-object.ts';
 import {done, type Outcome, wait} from '../../api/outcome.ts';
 import {
+  ANSWER_INVALID,
   QUESTION_TERMINAL,
   type QuestionObject,
   type QuestionReason,
@@ -16,6 +17,8 @@ import {freshConditions} from '../fresh-conditions.ts';
 import {TAKEN_RETRY_MS, takenMessage} from '../name-taken.ts';
 import {cutBytes} from '../status-size.ts';
 import {isTerminal} from '../turn/status.ts';
+import {answerHint} from './answer-command.ts';
+import {answerProblems} from './form-problems.ts';
 import {lateAnswer} from './late-answer.ts';
 
 /** What decides about a Question. */
@@ -39,7 +42,8 @@ type Phase = NonNullable<QuestionStatus['phase']>;
 /** Decides the phase of a Question, and how an answer that came late reaches the agent. */
 export function planQuestion(seen: QuestionSeen): QuestionPlan {
   const {question, session, now} = seen;
-  const [phase, message] = phaseOf(seen);
+  const problems = answerProblems(question);
+  const [phase, message] = phaseOf(seen, problems);
   const before = question.status;
   const late =
     phase === 'Answered' && isLate(seen) && session !== undefined ? lateAnswer(question, session) : undefined;
@@ -48,7 +52,7 @@ export function planQuestion(seen: QuestionSeen): QuestionPlan {
     observedGeneration: question.metadata.generation ?? 0,
     phase,
     ...(late === undefined ? {} : {deliveredAt: wholeSeconds(now)}),
-    conditions: conditionsOf(question, {phase, message, now}),
+    conditions: conditionsOf(question, {phase, message, problems, now}),
   };
   const expires = question.spec.expiresAt;
   const outcome =
@@ -67,13 +71,14 @@ export function answerWaits(question: QuestionObject, {status}: QuestionPlan, tu
   return {create: undefined, status: {...rest, conditions}, outcome: wait(TAKEN_RETRY_MS)};
 }
 
-function phaseOf(seen: QuestionSeen): [Phase, string] {
+function phaseOf(seen: QuestionSeen, problems: readonly string[]): [Phase, string] {
   const {question, now} = seen;
   const {phase} = question.status ?? {};
   if (QUESTION_TERMINAL.some((p) => p === phase)) {
     return [phase ?? 'Withdrawn', question.status?.conditions?.find((c) => c.type === 'Ready')?.message ?? ''];
   }
-  if (question.spec.answer !== undefined) return ['Answered', `answered by ${question.spec.answeredBy ?? 'somebody'}`];
+  const answered = question.spec.answer !== undefined;
+  if (answered && problems.length === 0) return ['Answered', `answered by ${question.spec.answeredBy ?? 'somebody'}`];
   // The gateway marks a question that the agent no longer waits for, before anybody has answered.
   if (question.status?.deliveredAt !== undefined) return ['Withdrawn', 'the agent took the question back'];
   // Who deletes it takes it back, also while a finalizer of somebody else keeps the object.
@@ -82,22 +87,8 @@ function phaseOf(seen: QuestionSeen): [Phase, string] {
   if (over !== undefined) return ['Withdrawn', over];
   const expires = question.spec.expiresAt;
   if (expires !== undefined && Date.parse(expires) <= now.getTime())
-    return ['Expired', `nobody answered before ${expires}`];
-  return ['Open', `answer with: ${answerCommand(question)}`];
-}
-
-/** Bytes of the options that are named: the whole must fit a condition. */
-const MAX_OPTIONS_SHOWN = 384;
-
-/** What a person types, with the choice left open: a command that chose would be an approval that nobody thought about. */
-function answerCommand({metadata: {name, namespace}, spec}: QuestionObject): string {
-  const options = spec.options?.map(({id}) => id).join(', ');
-  const free = spec.kind === 'Elicitation' ? {content: '{"<field of spec.schema>":"..."}'} : {text: '...'};
-  const answer =
-    options === undefined || options === '' ? free : {option: `<one of: ${cutBytes(options, MAX_OPTIONS_SHOWN)}>`};
-  // The ids are an agent's: a quote in one must not end the argument in the shell of whoever copies this.
-  const patch = JSON.stringify({spec: {answer}}).replaceAll("'", '\\u0027');
-  return `kubectl patch questions.carrel.dev ${name} -n ${namespace} --type=merge -p '${patch}'`;
+    return ['Expired', `${answered ? 'no answer that fits came' : 'nobody answered'} before ${expires}`];
+  return ['Open', `answer ${answerHint(question)}`];
 }
 
 /** Why nobody waits for the answer any more; undefined while somebody does. */
@@ -121,12 +112,28 @@ function isLate({question, session, turn}: QuestionSeen): boolean {
   return turn === undefined || isTerminal(turn);
 }
 
-function conditionsOf(question: QuestionObject, {phase, message, now}: {phase: Phase; message: string; now: Date}) {
+/** Bytes of the problems that are named: the command that answers again stands behind them, and has to be whole. */
+const MAX_PROBLEMS_SHOWN = 384;
+
+/** Why the answer is not taken, and how to give another. */
+function invalid(question: QuestionObject, problems: readonly string[]): string {
+  const why = cutBytes(problems.join('; '), MAX_PROBLEMS_SHOWN);
+  return `the answer does not fit the form: ${why}. Answer again ${answerHint(question)}`;
+}
+
+function conditionsOf(
+  question: QuestionObject,
+  {phase, message, problems, now}: {phase: Phase; message: string; problems: readonly string[]; now: Date},
+) {
   const before = question.status?.conditions;
   const observedGeneration = question.metadata.generation ?? 0;
   const base = {reason: phase satisfies QuestionReason, message, observedGeneration};
   const open = phase === 'Open';
-  const ready = {...base, type: 'Ready', status: open ? ('False' as const) : ('True' as const)};
-  const states = open ? [ready, {...base, type: 'Reconciling', status: 'True' as const}] : [ready];
+  const states: ConditionState[] = [{...base, type: 'Ready', status: open ? 'False' : 'True'}];
+  if (open) states.push({...base, type: 'Reconciling', status: 'True'});
+  if (open && problems.length > 0) {
+    const reason = 'AnswerInvalid' satisfies QuestionReason;
+    states.push({...base, type: ANSWER_INVALID, status: 'True', reason, message: invalid(question, problems)});
+  }
   return freshConditions(before, states, now);
 }

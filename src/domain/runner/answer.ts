@@ -1,4 +1,5 @@
 import type {Desired} from '../../api/wire/runner.ts';
+import {jsonObject} from '../json-object.ts';
 
 /** An answer as the gateway hands it over. */
 export type Answer = Desired['answers'][number];
@@ -45,17 +46,6 @@ export function elicitationReply(answer: Answer | 'expired'): ElicitationReply {
   if (answer === 'expired' || answer.outcome === 'Expired') return {action: 'decline'};
   if (answer.outcome === 'Withdrawn') return {action: 'cancel'};
   if (answer.option === 'decline' || answer.option === 'cancel') return {action: answer.option};
-  const content = parseObject(answer.content);
+  const content = jsonObject(answer.content);
   return content === undefined ? {action: 'decline'} : {action: 'accept', content};
-}
-
-function parseObject(text: string | undefined): Record<string, unknown> | undefined {
-  if (text === undefined) return undefined;
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
-    return Object.fromEntries(Object.entries(value));
-  } catch {
-    return undefined;
-  }
 }

@@ -78,6 +78,15 @@ const CASES: Record<string, Case> = {
     ready: 'Running',
     status: {questions: 0},
   },
+  'a form was answered by what does not fit it': {
+    seen: seenWithPod(works, {
+      turns: [turn('first', running)],
+      questions: [question('q', {kind: 'Elicitation', answer: {content: '{a}'}})],
+    }),
+    phase: 'NeedsInput',
+    ready: 'NeedsInput',
+    status: {questions: 1},
+  },
   'a question of a turn that is over does not hold the session': {
     seen: seenWithPod(
       {},

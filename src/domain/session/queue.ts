@@ -1,5 +1,6 @@
 import {MAX_QUEUED} from '../../api/v1alpha1/agent.ts';
 import type {QuestionObject, TurnObject} from '../../api/v1alpha1/index.ts';
+import {answerProblems} from '../question/form-problems.ts';
 import {type Admission, type Admitted, admit} from '../turn/admission.ts';
 import {inOrder} from '../turn/order.ts';
 import {isTerminal, type TurnEnd} from '../turn/status.ts';
@@ -68,10 +69,11 @@ export function planQueue(seen: SessionSeen): Queue {
   };
 }
 
-/** True while somebody may still answer. */
+/** True while somebody may still answer: nobody has, or the answer does not fit. */
 export function isOpen(question: QuestionObject): boolean {
   const phase = question.status?.phase;
-  return (phase === undefined || phase === 'Open') && question.spec.answer === undefined;
+  if (phase !== undefined && phase !== 'Open') return false;
+  return question.spec.answer === undefined || answerProblems(question).length > 0;
 }
 
 /** Why no turn is taken any more; `drop` = queued ones go too. A failed Session keeps its queue: `restart` goes on with it. */

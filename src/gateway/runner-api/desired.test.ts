@@ -119,6 +119,13 @@ describe('the rest of the desired document', () => {
       {state: 'not looked at by the controller yet', seen: {questions: [waits]}, named: ['r1']},
       {state: 'open', seen: {questions: [question({status: {phase: 'Open'}})]}, named: ['r1']},
       {
+        state: 'open with an answer that does not fit, which is not among the answers',
+        seen: {
+          questions: [question({spec: {kind: 'Elicitation', answer: {content: '{a}'}}, status: {phase: 'Open'}})],
+        },
+        named: ['r1'],
+      },
+      {
         state: 'answered: it is among the answers',
         seen: {questions: [question({status: {phase: 'Answered'}})]},
         named: [],
@@ -131,6 +138,11 @@ describe('the rest of the desired document', () => {
       {state: 'no turn runs', seen: {questions: [waits], turns: []}, named: undefined},
     ];
     for (const row of rows) it(row.state, () => expect(view(row.seen).document.questions).toEqual(row.named));
+
+    it('and hands over nothing while the phase is Open', () => {
+      const misfit = question({spec: {kind: 'Elicitation', answer: {content: '{a}'}}, status: {phase: 'Open'}});
+      expect(view({questions: [misfit]}).document.answers).toEqual([]);
+    });
   });
 
   it('resumes the conversation that was reported last', () => {

@@ -4,7 +4,7 @@ import {KINDS} from '../../../src/api/v1alpha1/index.ts';
 import {isJson, items, text} from '../../../src/kube/typed.ts';
 import {crdFiles} from '../../support/crds.ts';
 import {example} from './examples.ts';
-import {INVALID_CHANGES} from './invalid-changes.ts';
+import {ALLOWED_CHANGES, INVALID_CHANGES, type InvalidChange} from './invalid-changes.ts';
 import {FULL_AGENT, INVALID_OBJECTS} from './invalid-objects.ts';
 import {type ApiPlace, makeApiPlace, PLATFORM} from './place.ts';
 
@@ -85,22 +85,27 @@ describe('an invalid object is refused, and the message says field, value and wh
   });
 });
 
+/** Makes the object, tries the change, and returns what is said against it. */
+async function change(row: Omit<InvalidChange, 'says'>, name: string): Promise<string> {
+  await place.kubectl([...PLATFORM, 'create', '-f', '-'], example(row.kind, name, row.spec));
+  const target = [...PLATFORM, 'patch', `${resource(row.kind)}/${name}`, '--type=merge'];
+  if (row.status !== undefined)
+    await place.kubectl([...target, '--subresource=status', '-p', JSON.stringify({status: row.status})]);
+  const subresource = row.subresource === undefined ? [] : ['--subresource=status'];
+  return place.refusal([...target, ...subresource, '-p', JSON.stringify(row.patch)]);
+}
+
+describe('an allowed change passes', () => {
+  it.each(ALLOWED_CHANGES.map((row, at) => [row.kind, row.state, row, `a${at}`] as const))(
+    '%s: %s',
+    async (_, __, row, name) => expect(await change(row, name)).toBe(''),
+  );
+});
+
 describe('an invalid change is refused', () => {
   it.each(INVALID_CHANGES.map((row, at) => [row.kind, row.state, {...row, name: `c${at}`}] as const))(
     '%s: %s',
-    async (_, __, row) => {
-      await place.kubectl([...PLATFORM, 'create', '-f', '-'], example(row.kind, row.name, row.spec));
-      const target = [...PLATFORM, 'patch', `${resource(row.kind)}/${row.name}`, '--type=merge'];
-      if (row.status !== undefined)
-        await place.kubectl([...target, '--subresource=status', '-p', JSON.stringify({status: row.status})]);
-      const patch = [
-        ...target,
-        ...(row.subresource === undefined ? [] : ['--subresource=status']),
-        '-p',
-        JSON.stringify(row.patch),
-      ];
-      expect(await place.refusal(patch)).toBe(row.says.replace('"x"', `"${row.name}"`));
-    },
+    async (_, __, {name, ...row}) => expect(await change(row, name)).toBe(row.says.replace('"x"', `"${name}"`)),
   );
 });
 

@@ -11,6 +11,20 @@ export const VALID = {
   Question: {session: 'first', turn: 'first-1', kind: 'Ask', text: 'Which one?', options: [{id: 'a', label: 'A'}]},
 } as const satisfies Record<string, Json>;
 
+/** What the controller says of an open Question whose answer does not fit. */
+export const MISFIT: Json = {
+  phase: 'Open',
+  conditions: [
+    {
+      type: 'AnswerInvalid',
+      status: 'True',
+      reason: 'AnswerInvalid',
+      message: 'the answer does not fit the form',
+      lastTransitionTime: '2026-01-01T00:00:00Z',
+    },
+  ],
+};
+
 export type KindName = keyof typeof VALID;
 
 /** An object of a kind: the smallest valid one, with members of its spec replaced. */

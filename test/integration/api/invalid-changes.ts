@@ -1,5 +1,5 @@
 import type {Json} from '../../../src/kube/typed.ts';
-import type {KindName} from './examples.ts';
+import {type KindName, MISFIT} from './examples.ts';
 
 /** A change that must be refused: from one spec and status to another spec or status. */
 export interface InvalidChange {
@@ -12,6 +12,36 @@ export interface InvalidChange {
   readonly subresource?: 'status';
   readonly says: string;
 }
+
+const FORM: Json = {kind: 'Elicitation', options: [], answer: {content: '{"a":1}'}, answeredBy: 'alice'};
+const CORRECTED: Json = {answer: {content: '{"a":2}'}};
+const ANSWERED_ONCE =
+  'spec.answer: Forbidden: answer can be set once and not changed, unless the question is open and has the condition AnswerInvalid';
+
+/** Changes that pass although something like them is refused below. */
+export const ALLOWED_CHANGES: readonly Omit<InvalidChange, 'says'>[] = [
+  {
+    kind: 'Question',
+    state: 'an answer that does not fit, corrected',
+    spec: FORM,
+    status: MISFIT,
+    patch: {spec: CORRECTED},
+  },
+  {
+    kind: 'Question',
+    state: 'an answer that does not fit, corrected by somebody else',
+    spec: FORM,
+    status: MISFIT,
+    patch: {spec: {...CORRECTED, answeredBy: 'bob'}},
+  },
+  {
+    kind: 'Question',
+    state: 'an answer that does not fit, corrected by nobody who is named',
+    spec: FORM,
+    status: MISFIT,
+    patch: {spec: {...CORRECTED, answeredBy: null}},
+  },
+];
 
 const ENDED = {phase: 'Completed'};
 
@@ -167,14 +197,54 @@ export const INVALID_CHANGES: readonly InvalidChange[] = [
     state: 'a second answer',
     spec: {answer: {option: 'a'}},
     patch: {spec: {answer: {option: null, text: 'B'}}},
-    says: 'The Question "x" is invalid: spec.answer: Forbidden: answer can be set once and not changed',
+    says: `The Question "x" is invalid: ${ANSWERED_ONCE}`,
+  },
+  {
+    kind: 'Question',
+    state: 'a second answer before anybody judged the first',
+    spec: FORM,
+    status: {phase: 'Open'},
+    patch: {spec: CORRECTED},
+    says: `The Question "x" is invalid: ${ANSWERED_ONCE}`,
+  },
+  {
+    kind: 'Question',
+    state: 'an answer that does not fit, corrected after the question expired',
+    spec: FORM,
+    status: {...MISFIT, phase: 'Expired'},
+    patch: {spec: CORRECTED},
+    says: `The Question "x" is invalid: ${ANSWERED_ONCE}`,
+  },
+  {
+    kind: 'Question',
+    state: 'an answer that does not fit, taken away',
+    spec: FORM,
+    status: MISFIT,
+    patch: {spec: {answer: null}},
+    says: `The Question "x" is invalid: ${ANSWERED_ONCE}`,
+  },
+  {
+    kind: 'Question',
+    state: 'a correction that brings its own leave',
+    spec: FORM,
+    status: {phase: 'Open'},
+    patch: {spec: CORRECTED, status: MISFIT},
+    says: `The Question "x" is invalid: ${ANSWERED_ONCE}`,
+  },
+  {
+    kind: 'Question',
+    state: 'another person behind an answer that does not fit',
+    spec: FORM,
+    status: MISFIT,
+    patch: {spec: {answeredBy: 'bob'}},
+    says: 'The Question "x" is invalid: spec.answeredBy: Forbidden: answeredBy can be set once and not changed, unless answer changes with it',
   },
   {
     kind: 'Question',
     state: 'another person behind the answer',
     spec: {answer: {option: 'a'}, answeredBy: 'alice'},
     patch: {spec: {answeredBy: 'bob'}},
-    says: 'The Question "x" is invalid: spec.answeredBy: Forbidden: answeredBy can be set once and not changed',
+    says: 'The Question "x" is invalid: spec.answeredBy: Forbidden: answeredBy can be set once and not changed, unless answer changes with it',
   },
   {
     kind: 'Question',

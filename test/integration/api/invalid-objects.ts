@@ -193,6 +193,18 @@ export const INVALID_OBJECTS: readonly InvalidObject[] = [
     spec: {answer: {option: 'a', text: 'A'}},
     says: 'The Question "x" is invalid: spec.answer: Invalid value: exactly one of option, text, content must be set',
   },
+  ...['', ' \n', '<your answer>'].map((text) => ({
+    kind: 'Question' as const,
+    state: `the answer ${JSON.stringify(text)}`,
+    spec: {answer: {text}},
+    says: 'The Question "x" is invalid: spec.answer.text: Invalid value: text is the answer in words: neither empty nor the placeholder of the command',
+  })),
+  {
+    kind: 'Question',
+    state: 'content that is empty',
+    spec: {answer: {content: ' '}},
+    says: 'The Question "x" is invalid: spec.answer.content: Invalid value: content is JSON as text: it is not empty',
+  },
   {
     kind: 'Question',
     state: 'an option that is not there',

@@ -43,6 +43,26 @@ describe('questions', () => {
     await place.sessionIs('asks', (s) => s.status?.phase === 'Running' && s.status.questions === 0);
   });
 
+  it('a form whose answer does not fit stays open, with a Warning Event, and is answered by the correction', async () => {
+    const schema = '{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}';
+    await ask('form', {kind: 'Elicitation', options: [], schema});
+    await place.questionIs('form', phase('Open'));
+    await place.patch('questions.carrel.dev', 'form', {answer: {content: '{"nom":"Bob"}'}});
+    const wrong = await place.questionIs('form', (q) => q.status?.conditions?.[0]?.type === 'AnswerInvalid');
+    expect(wrong.status?.phase).toBe('Open');
+    expect(wrong.status?.conditions?.[0]?.message).toContain(
+      'name: missing; needed is text; nom: no field of the form',
+    );
+    await place.sessionIs('asks', (s) => s.status?.phase === 'NeedsInput' && s.status.questions === 1);
+    const told = ['get', 'events', '--field-selector=involvedObject.name=form,reason=AnswerInvalid'];
+    await place.until('told', async () =>
+      (await place.kubectl(...told, '-o', 'jsonpath={.items[*].type}')) === 'Warning' ? true : undefined,
+    );
+    await place.patch('questions.carrel.dev', 'form', {answer: {content: '{"name":"Bob"}'}});
+    const answered = await place.questionIs('form', phase('Answered'));
+    expect(answered.status?.conditions?.map((c) => c.type)).toEqual(['Ready']);
+  });
+
   it('twice is a no-op: a new leader writes nothing, to open questions or to answered ones', async () => {
     await ask('again');
     await place.questionIs('again', phase('Open'));

@@ -3,7 +3,7 @@ import type {QuestionObject} from '../../../src/api/v1alpha1/index.ts';
 import {questionName} from '../../../src/gateway/runner-api/apply-question.ts';
 import {openRelease, Place, until} from '../../support/release.ts';
 import {PLATFORM} from '../api/place.ts';
-import {answer, change, openQuestion, podsOf, transcript} from './person.ts';
+import {answer, change, eventsOf, openQuestion, podsOf, transcript} from './person.ts';
 
 describe('questions of an agent, with plain kubectl', () => {
   let place: Place;
@@ -75,6 +75,22 @@ describe('questions of an agent, with plain kubectl', () => {
   it('an elicitation is answered with the content of its form', async () => {
     const form = await openQuestion(place, 'forms', 'Elicitation');
     expect(form.spec).toMatchObject({text: 'what shall I paint?', schema: expect.stringContaining('"answer"')});
+    const invalid = (says: string) =>
+      until(60_000, async () => {
+        const now = await openQuestion(place, 'forms', 'Elicitation');
+        const told = now.status?.conditions?.find((c) => c.type === 'AnswerInvalid');
+        expect(told?.message).toContain(says);
+      });
+    await answer(place, form, {content: '{"nom":"a boat"}'});
+    await invalid('answer: missing; needed is text; nom: no field of the form');
+    await until(60_000, async () => {
+      const told = (await eventsOf(place, form.metadata.name)).find((e) => e.reason === 'AnswerInvalid');
+      expect(told?.type).toBe('Warning');
+    });
+    await place.untilSession('forms', (s) => s.status?.phase === 'NeedsInput' && s.status.questions === 1);
+    // What the condition says, pasted as it stands.
+    await answer(place, form, {content: '{"answer":"<text>"}'});
+    await invalid('answer: given "<text>"; allowed is text');
     await answer(place, form, {content: '{"answer":"a boat"}'});
     const turn = await place.untilTurn('forms', 1);
     expect(turn.status?.response).toContain('a boat');

@@ -20,6 +20,11 @@ export async function attempt(place: ApiPlace, row: Write, name: string): Promis
       [...as(row.madeBy ?? 'platform', place), 'create', '-f', '-'],
       example(row.kind, name, row.before),
     );
+  if (row.status !== undefined)
+    await place.kubectl([
+      ...[...PLATFORM, 'patch', target, '--type=merge', '--subresource=status', '-p'],
+      JSON.stringify({status: row.status}),
+    ]);
   const subresource = row.subresource === undefined ? [] : [`--subresource=${row.subresource}`];
   const who = as(row.who, place);
   const said = await (row.patch === undefined

@@ -5,6 +5,7 @@ import {as, attempt} from './attempt.ts';
 import {example} from './examples.ts';
 import {type ApiPlace, makeApiPlace, PLATFORM} from './place.ts';
 import {policiesFor} from './policies.ts';
+import {QUESTION_WRITES} from './question-writers.ts';
 import {rights, type Who, WRITES} from './writers.ts';
 
 let place: ApiPlace;
@@ -71,9 +72,12 @@ async function everyPolicyHolds(): Promise<boolean> {
 }
 
 describe('who may write what', () => {
-  it.each(WRITES.map((row, at) => [row.state, `w${at}`, row] as const))('%s', async (_, name, row) => {
-    await attempt(place, row, name);
-  });
+  it.each([...WRITES, ...QUESTION_WRITES].map((row, at) => [row.state, `w${at}`, row] as const))(
+    '%s',
+    async (_, name, row) => {
+      await attempt(place, row, name);
+    },
+  );
 
   it('an answer that is a bare word is refused by the schema, which names the field', async () => {
     await place.kubectl([...PLATFORM, 'create', '-f', '-'], example('Question', 'word'));

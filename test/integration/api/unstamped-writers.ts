@@ -1,7 +1,11 @@
+import type {Json} from '../../../src/kube/typed.ts';
+import {MISFIT} from './examples.ts';
 import type {Write} from './writers.ts';
 
 const ROBOT = 'system:serviceaccount:NAMESPACE:robot';
 const ANSWER = {option: 'a'};
+const FORM: Json = {kind: 'Elicitation', options: [], answer: {content: '{"a":1}'}, answeredBy: 'alice'};
+const CORRECTED = {content: '{"a":2}'};
 
 /** Writes where nothing stamps names (before Kubernetes 1.36): who leaves them out is not named, and nobody is named by another. */
 export const UNSTAMPED: readonly Write[] = [
@@ -47,6 +51,25 @@ export const UNSTAMPED: readonly Write[] = [
     before: {},
     patch: {spec: {answer: ANSWER, answeredBy: 'bob'}},
     says: 'spec.answeredBy must be alice, who answers; leave it out, then nobody is named',
+  },
+  {
+    state: 'a person corrects the answer of another, whose name would stay',
+    who: 'bob',
+    kind: 'Question',
+    before: FORM,
+    status: MISFIT,
+    patch: {spec: {answer: CORRECTED}},
+    says: 'spec.answeredBy must be bob, who answers; it names who answered before, so set it in the same patch',
+  },
+  {
+    state: 'a person corrects the answer of another in its own name',
+    who: 'bob',
+    kind: 'Question',
+    before: FORM,
+    status: MISFIT,
+    patch: {spec: {answer: CORRECTED, answeredBy: 'bob'}},
+    says: '',
+    gives: {answer: CORRECTED, answeredBy: 'bob'},
   },
   {
     state: 'a person claims the answer of another afterwards',

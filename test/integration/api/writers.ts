@@ -15,6 +15,8 @@ export interface Write {
   /** Made by the platform (or by `madeBy`) before. Absent: `spec` is created by `who`. */
   readonly before?: Json;
   readonly madeBy?: Who;
+  /** Status that the platform wrote, with `before`. */
+  readonly status?: Json;
   readonly spec?: Json;
   readonly annotations?: Json;
   /** Merge patch, with `before`. */
@@ -27,9 +29,6 @@ export interface Write {
 const ROBOT = 'system:serviceaccount:NAMESPACE:robot';
 const AUTHOR_SET = 'spec.author is set when the turn is created and never changed; leave it as it is';
 const OWNER_SET = 'spec.owner is set when the session is created and never changed; leave it as it is';
-const NO_QUESTION =
-  'a Question is asked by an agent, through the platform, and nobody else makes one; to tell a session something, create a Turn';
-const ANSWER = {option: 'a'};
 const env = (...names: string[]) => names.map((name, at) => ({name: `V${at}`, secret: {name, key: 'k'}}));
 
 export const WRITES: readonly Write[] = [
@@ -217,82 +216,6 @@ export const WRITES: readonly Write[] = [
     before: {},
     patch: {metadata: {annotations: {'example.com/mine': 'x'}}},
     says: '',
-  },
-
-  {
-    state: 'a person answers',
-    who: 'alice',
-    kind: 'Question',
-    before: {},
-    patch: {spec: {answer: ANSWER}},
-    says: '',
-    gives: {answer: ANSWER, answeredBy: 'alice'},
-  },
-  {
-    state: 'a person answers in the name of another',
-    who: 'alice',
-    kind: 'Question',
-    before: {},
-    patch: {spec: {answer: ANSWER, answeredBy: 'bob'}},
-    says: 'spec.answeredBy must be alice, who answers; leave it out and it is filled in',
-  },
-  {
-    state: 'the platform answers for a person',
-    who: 'platform',
-    kind: 'Question',
-    before: {},
-    patch: {spec: {answer: ANSWER, answeredBy: 'bob'}},
-    says: '',
-    gives: {answeredBy: 'bob'},
-  },
-  {
-    state: 'a service account answers a question for the owner',
-    who: 'robot',
-    kind: 'Question',
-    before: {},
-    patch: {spec: {answer: ANSWER}},
-    says: '',
-    gives: {answeredBy: ROBOT},
-  },
-  {
-    state: 'a service account answers a question for a person',
-    who: 'robot',
-    kind: 'Question',
-    before: {to: 'Human'},
-    patch: {spec: {answer: ANSWER}},
-    says: `this question is for a person (spec.to: Human); ${ROBOT} is a service account`,
-  },
-  {
-    state: 'a service account makes a question for a person one for the owner, and answers it',
-    who: 'robot',
-    kind: 'Question',
-    before: {to: 'Human'},
-    patch: {spec: {to: 'Owner', answer: ANSWER}},
-    says: 'The Question "OBJECT" is invalid: spec.to: Forbidden: to is immutable',
-  },
-  {
-    state: 'a person claims the answer before anybody gives one',
-    who: 'alice',
-    kind: 'Question',
-    before: {},
-    patch: {spec: {answeredBy: 'alice'}},
-    says: 'spec.answeredBy is set together with spec.answer, by whoever answers; leave it as it is',
-  },
-  {
-    state: 'a person takes a question away from its session, or gives it to another',
-    who: 'alice',
-    kind: 'Question',
-    before: {},
-    patch: {metadata: {ownerReferences: [{apiVersion: 'carrel.dev/v1alpha1', kind: 'Session', name: 'x', uid: 'u'}]}},
-    says: 'metadata.ownerReferences of a Question says whose it is; it is written by the platform only, leave it as it is',
-  },
-  {state: 'a person asks a question in the place of an agent', who: 'alice', kind: 'Question', says: NO_QUESTION},
-  {
-    state: 'a service account makes a copy of a question with an answer in it',
-    who: 'robot',
-    kind: 'Question',
-    spec: {requestId: '1-1', answer: ANSWER},
-    says: NO_QUESTION,
   },
 
   {state: 'an author names a Secret that it may read', who: 'alice', kind: 'Agent', spec: {env: env('mine')}, says: ''},

@@ -99,7 +99,7 @@ const delivery = new Delivery({
   journal,
   gateway,
   log,
-  refused: (requestIds) => questions.refused(requestIds),
+  refused: (requests) => questions.refused(requests),
   nextEpoch() {
     state.update((saved) => ({...saved, epoch: saved.epoch + 1}));
     return state.get().epoch;

@@ -115,6 +115,8 @@ async function run<T extends KubeObject>(parts: ReflectorParts<T>, state: State,
     if (signal.aborted) return;
     const stable = clock.monotonic() - began >= STABLE_MS;
     failures = stable || (state.heard > 0 && end.reason === 'clean') ? 0 : failures + 1;
+    // The server has just answered, and after its own restart it says this of every version.
+    if (end.reason === 'expired') failures = 1;
     parts.metrics?.watchEnd(resource, end.reason);
     forget(parts, state, end);
     if (end.reason === 'refused' && end.error.kind === 'Unauthorized') rereadToken(parts);

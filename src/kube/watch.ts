@@ -37,7 +37,8 @@ export interface WatchRequest {
   readonly event: (event: WatchEvent) => void;
 }
 
-const OPEN_TIMEOUT_MS = 30_000;
+// A connection that is opened while the server goes down may hang, and its watch hears nothing until it is opened anew.
+const OPEN_TIMEOUT_MS = 10_000;
 // etcd refuses objects of more than about 2 MiB; a longer line is not an event.
 const MAX_LINE = 32 * 1024 * 1024;
 

@@ -3,7 +3,7 @@ import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {setImmediate as immediate} from 'node:timers/promises';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
-import type {Acked, EventBatch, RunnerEvent} from '../api/wire/runner.ts';
+import type {Acked, EventBatch, RefusedRequest, RunnerEvent} from '../api/wire/runner.ts';
 import {judge} from '../domain/runner/verdict.ts';
 import {Delivery} from './delivery.ts';
 import {GatewayRefused} from './gateway-client.ts';
@@ -42,7 +42,9 @@ class Gateway {
     this.stored.push(...batch.events.slice(before + 1 - batch.from));
     const last = Math.max(before, batch.from + batch.events.length - 1);
     this.acked.set(batch.epoch, last);
-    const asked = batch.events.flatMap((e) => (e.type === 'question' ? [e.requestId] : []));
+    const asked = batch.events.flatMap((e) =>
+      e.type === 'question' ? [{requestId: e.requestId, why: 'no room'}] : [],
+    );
     return {acked: last, ...(asked.length === 0 ? {} : {refused: asked})};
   }
 }
@@ -51,14 +53,14 @@ function start(gateway: Gateway, journal = new Journal(folder, 1)) {
   let epoch = 1;
   const logged: string[] = [];
   const waits: number[] = [];
-  const refused: string[] = [];
+  const refused: RefusedRequest[] = [];
   const keep = (_fields: object, message: string) => void logged.push(message);
   const delivery = new Delivery({
     podUid: 'p',
     journal,
     gateway,
     log: {debug: keep, info: keep, warn: keep, error: keep},
-    refused: (requestIds) => void refused.push(...requestIds),
+    refused: (requests) => void refused.push(...requests),
     nextEpoch: () => (epoch += 1),
     now: () => new Date(0),
     async pause(milliseconds) {
@@ -84,7 +86,7 @@ test('requests that got no Question are handed on', async () => {
   journal.append(note('a'));
   journal.append(asks('May I?'));
   expect(await settled()).toBe('stopped');
-  expect(refused).toEqual(['1-1']);
+  expect(refused).toEqual([{requestId: '1-1', why: 'no room'}]);
 });
 
 describe('an archive that lost what it had', () => {
@@ -160,7 +162,7 @@ describe('an event that is refused for good', () => {
     const {journal, settled, refused} = start(gateway);
     journal.append(asks('bad'));
     await settled();
-    expect(refused).toEqual(['1-1']);
+    expect(refused).toEqual([{requestId: '1-1', why: expect.stringContaining('400')}]);
     expect(texts(gateway.stored)[0]).toContain('an event (question) is missing here');
   });
 

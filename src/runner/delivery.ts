@@ -1,4 +1,5 @@
 import {setTimeout as delay} from 'node:timers/promises';
+import type {RefusedRequest} from '../api/wire/runner.ts';
 import {lossNote, standIn} from '../domain/runner/stand-in.ts';
 import {backoff} from '../domain/runner/verdict.ts';
 import {type GatewayClient, GatewayRefused} from './gateway-client.ts';
@@ -19,7 +20,7 @@ export type DeliveryParts = {
   gateway: Pick<GatewayClient, 'post'>;
   log: Log;
   /** There is no Question for these requests. */
-  refused(requestIds: readonly string[]): void;
+  refused(requests: readonly RefusedRequest[]): void;
   /** Raises the epoch of this runner for good, and returns it. */
   nextEpoch(): number;
   now(): Date;
@@ -130,7 +131,7 @@ export class Delivery {
     const {journal, log, now, refused} = this.parts;
     log.error({event: event.type, epoch, n: from, why}, 'the gateway refuses an event; a note takes its place');
     journal.replace(epoch, from, standIn(event, why, now().toISOString()));
-    if (event.type === 'question') refused([event.requestId]);
+    if (event.type === 'question') refused([{requestId: event.requestId, why}]);
     return true;
   }
 

@@ -163,11 +163,13 @@ describe('a question that no Question stands for', () => {
 
   test('is taken back at once when the gateway says that it made none', async () => {
     const {questions, told, pass} = ask();
-    questions.refused(['0-2']);
+    questions.refused([{requestId: '0-2', why: 'x'}]);
     expect(await pass(0)).toBeUndefined();
-    questions.refused(['0-1']);
-    questions.refused(['0-1']);
+    questions.refused([{requestId: '0-1', why: 'exceeded quota'}]);
+    questions.refused([{requestId: '0-1', why: 'exceeded quota'}]);
     expect(await pass(0)).toEqual({outcome: 'cancelled'});
+    const notices = told().filter((e) => 'kind' in e && e.kind === 'notice');
+    expect(notices).toEqual([expect.objectContaining({text: expect.stringContaining('exceeded quota')})]);
     expect(told().at(-1)).toMatchObject({kind: 'answer', data: {requestId: '0-1', outcome: 'Withdrawn'}});
   });
 

@@ -1,4 +1,4 @@
-import type {Desired, RunnerEvent} from '../api/wire/runner.ts';
+import {type Desired, QUESTION_WAIT_MS, type RefusedRequest, type RunnerEvent} from '../api/wire/runner.ts';
 import {
   type Answer,
   type ElicitationReply,
@@ -16,7 +16,7 @@ import type {RecordTurn, Reporter} from './reporter.ts';
 import type {StateFile} from './state.ts';
 
 /** Milliseconds that a question of the agent holds the pod; then the agent's own reject option is chosen. */
-const OPEN_FOR = 3_600_000;
+const OPEN_FOR = QUESTION_WAIT_MS;
 /** Milliseconds that the controller is given to say first that a question expired. */
 const EXPIRY_GRACE = 5_000;
 const MAX_OPEN = 32;
@@ -102,10 +102,13 @@ export class Questions {
   }
 
   /** Takes back what the gateway made no Question of: nobody will answer. */
-  refused(requestIds: readonly string[]): void {
-    for (const requestId of requestIds) {
+  refused(requests: readonly RefusedRequest[]): void {
+    for (const {requestId, why} of requests) {
       const open = this.open.get(requestId);
-      if (open !== undefined) this.takeBack(open);
+      if (open === undefined) continue;
+      const text = `The question could not be asked, and the agent was told that it is cancelled: ${why}`;
+      this.reporter.record({kind: 'notice', text: head(cleanText(text), MAX_SHOWN)}, open.turn.record);
+      this.takeBack(open);
     }
   }
 

@@ -20,6 +20,7 @@ export const STOPPED_REASONS = [
   'OutOfMemory',
   'Evicted',
   'NodeLost',
+  'PodLost',
   'ServiceAccountReplaced',
   'WorkspaceLost',
   'PodMutated',

@@ -180,8 +180,15 @@ export const EventBatch = z.object({
 });
 export type EventBatch = z.infer<typeof EventBatch>;
 
-/** Highest event number that is stored for good; `refused`: requests of the batch that have no Question, so that nobody will answer. */
-export const Acked = z.object({acked: z.number().int().min(0), refused: z.array(z.string()).optional()});
+/** Milliseconds for which a request of the agent waits for an answer, from when it asked. */
+export const QUESTION_WAIT_MS = 3_600_000;
+
+/** A request that has no Question, so that nobody will answer, and why. */
+const RefusedRequest = z.object({requestId: z.string(), why: z.string()});
+export type RefusedRequest = z.infer<typeof RefusedRequest>;
+
+/** Highest event number that is stored for good, and what was refused of the batch. */
+export const Acked = z.object({acked: z.number().int().min(0), refused: z.array(RefusedRequest).optional()});
 export type Acked = z.infer<typeof Acked>;
 
 /** The end of the transcript, for rebuilding a conversation. */

@@ -65,7 +65,7 @@ function closingWith(life: LifeSeen): Pick<Life, 'ready' | 'conditions' | 'steps
   const base = {steps: waits ? [] : deletePod(seen), outcome: waits ? atFirst(silentLeft(life), late.leftMs) : done};
   // Nothing goes on until the node is back or somebody says that it is dead.
   if (seen.node === 'Unreachable') {
-    const message = `${given}, but node ${pod?.spec.nodeName ?? ''} does not answer; if it is dead: kubectl delete pod ${pod?.metadata.name ?? ''} --force`;
+    const message = `${given}, but node ${pod?.spec.nodeName ?? ''} does not answer; if it is dead: kubectl delete pod ${pod?.metadata.name ?? ''} -n ${pod?.metadata.namespace ?? ''} --force`;
     const silent = {type: 'NodeUnreachable', reason: 'NodeUnreachable', message} as const;
     return {...base, ready: ready(message), conditions: [silent, ...hints]};
   }

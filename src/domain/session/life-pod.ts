@@ -58,7 +58,7 @@ function unreachable(life: LifeSeen): Life | undefined {
   const reason = gone ? 'NodeLost' : 'NodeUnreachable';
   const message = gone
     ? `node ${pod.spec.nodeName ?? ''} does not exist any more; a new attempt follows when the pod is gone from the API`
-    : `node ${pod.spec.nodeName ?? ''} does not answer; the turn goes on if it comes back. If the node is dead, delete the pod with --force`;
+    : `node ${pod.spec.nodeName ?? ''} does not answer; the turn goes on if it comes back. If the node is dead: kubectl delete pod ${pod.metadata.name} -n ${pod.metadata.namespace ?? ''} --force`;
   return {
     phase: status.phase ?? 'Starting',
     ready: {status: 'Unknown', reason, message},

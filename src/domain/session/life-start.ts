@@ -36,7 +36,7 @@ function lost(life: LifeSeen): Life | undefined {
   if (losses >= LOSSES) {
     const cause = status.timeline?.filter((e) => e.event === 'Lost').at(-1)?.note ?? 'the pod was deleted';
     const message = `${losses} pods were lost within ${LOSSES_WITHIN_MS / 60_000} min; the last cause: ${cause}. Mend it, then raise spec.restart`;
-    return fail(life, {reason: 'PodLost', stopped: status.stoppedReason ?? 'NodeLost', message});
+    return fail(life, {reason: 'PodLost', stopped: status.stoppedReason ?? 'PodLost', message});
   }
   const again = told ? newAttempt(life) : newAttempt(life, 'Lost', 'the pod went away');
   const note = {

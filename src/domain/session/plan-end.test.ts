@@ -272,6 +272,9 @@ describe('how a session ends', () => {
       /^ServiceAccount .* voids the tokens of pod .*; .* its turn did is unknown$/,
     );
     expect(closingSays({pod: going})).toMatch(/^pod .* is being deleted; .* its turn did is unknown$/);
+    expect(closingSays({node: 'Unreachable'})).toMatch(
+      /does not answer; if it is dead: kubectl delete pod .* -n team --force$/,
+    );
     expect(closingSays({addresses: {gateway: '10.9.9.9', egress: '10.0.0.2'}})).toMatch(
       /^the session closes when .*, but the gateway moved from 10.0.0.1 to 10.9.9.9: .*"desired":"Cancelled"}}'$/,
     );

@@ -55,7 +55,7 @@ describe('events of a runner', () => {
     const before = bench.api.get(Turns, ref('t1'))?.metadata.resourceVersion;
     expect(await bench.post([record('a'), finished(), asked()])).toEqual({
       status: 200,
-      body: {acked: 3, refused: ['r1']},
+      body: {acked: 3, refused: [{requestId: 'r1', why: 'the agent took it back'}]},
     });
     expect(bench.api.get(Turns, ref('t1'))?.metadata.resourceVersion).toBe(before);
     expect(await bench.kinds()).toEqual(['message', 'turn_finished']);

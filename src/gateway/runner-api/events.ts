@@ -1,12 +1,12 @@
 import type {QuestionObject, TurnObject} from '../../api/v1alpha1/index.ts';
 import type {Append, Appended} from '../../api/wire/archive.ts';
-import type {Acked, EventBatch, RunnerEvent} from '../../api/wire/runner.ts';
+import type {Acked, EventBatch, RefusedRequest, RunnerEvent} from '../../api/wire/runner.ts';
 import {type Archive, ArchiveError} from '../../domain/archive.ts';
 import {recordsOf} from '../../domain/transcript/event-record.ts';
 import type {Cache, Client, Log} from '../../kube/ports.ts';
 import type {Bound} from '../auth/binding.ts';
 import {INDEX, sessionKey} from '../caches.ts';
-import {APPLIED, type Applied} from './applied.ts';
+import {APPLIED, type Applied, dropped} from './applied.ts';
 import {applyQuestion, markDelivered, questionName} from './apply-question.ts';
 import {applyReport} from './apply-report.ts';
 import type {ArchiveTroubles} from './archive-trouble.ts';
@@ -31,12 +31,13 @@ export interface EventParts {
 export async function takeBatch(parts: EventParts, bound: Bound, batch: EventBatch, now: Date): Promise<Acked> {
   const {session, pod} = bound;
   const context = {now: now.toISOString(), sequenceOf: (uid: string) => sequenceOf(parts, bound, uid)};
-  const refused: string[] = [];
+  const refused: RefusedRequest[] = [];
+  const over = overIn(batch.events);
   const settle = async (event: RunnerEvent): Promise<void> => {
-    const result = await apply(parts, bound, {event, epoch: batch.epoch, now});
+    const result = over(event) ?? (await apply(parts, bound, {event, epoch: batch.epoch, now}));
     parts.count(event.type, result.kind === 'dropped' ? result.reason : undefined);
     if (result.kind === 'applied') return;
-    if (event.type === 'question') refused.push(event.requestId);
+    if (event.type === 'question') refused.push({requestId: event.requestId, why: result.why});
     const {name, namespace} = session.metadata;
     parts.log.warn({session: name, namespace, pod: pod.uid, event: event.type, reason: result.reason}, 'event dropped');
   };
@@ -56,6 +57,16 @@ export async function takeBatch(parts: EventParts, bound: Bound, batch: EventBat
     if (event.type !== 'report' || (event === report && !alive)) await settle(event);
   }
   return {acked, ...(refused.length === 0 ? {} : {refused})};
+}
+
+/** Requests that the same batch takes back, or whose turn it ends: they are not asked first, which may be what holds the end up. */
+function overIn(events: readonly RunnerEvent[]): (event: RunnerEvent) => Applied | undefined {
+  const taken = new Set(events.flatMap((e) => (e.type === 'withdrawn' ? [e.requestId] : [])));
+  const ended = new Set(events.flatMap((e) => (e.type === 'turnFinished' ? [e.turnUid] : [])));
+  return (event) =>
+    event.type === 'question' && (taken.has(event.requestId) || ended.has(event.turnUid))
+      ? dropped('taken_back', 'the agent took it back')
+      : undefined;
 }
 
 async function store({archive, troubles}: EventParts, bound: Bound, append: Append): Promise<Appended> {

@@ -110,6 +110,25 @@ describe('an MCP call', () => {
     expect(seen).toHaveLength(1);
   });
 
+  it('with an effect is sent again after 503: the gateway refuses so before any tool runs', async () => {
+    respond = (_body, response) => {
+      const status = seen.length < 3 ? 503 : 200;
+      response.writeHead(status, {'content-type': 'application/json'}).end(JSON.stringify({status}));
+    };
+    const reply = await call('tools/call');
+    expect(await reply.json()).toEqual({status: 200});
+    expect(seen).toHaveLength(3);
+  });
+
+  it.each([502, 504])(
+    'with an effect is sent once, and %i is handed on: somebody between may have passed it on',
+    async (status) => {
+      respond = (_body, response) => void response.writeHead(status).end();
+      expect((await call('tools/call')).status).toBe(status);
+      expect(seen).toHaveLength(1);
+    },
+  );
+
   it('to a gateway that refuses connections says that nothing was done', async () => {
     await test.close();
     test = await startTestLoopback({gatewayPort: 1});

@@ -122,7 +122,9 @@ export class McpForward {
       try {
         const reply = await this.send(call, signal);
         const safe = SAFE.test(call.message.method ?? '');
-        if (![502, 503, 504].includes(reply.statusCode ?? 0) || !safe || wait === undefined) return reply;
+        // With 503 the gateway refuses before any tool runs; another one may be able to.
+        const again = reply.statusCode === 503 || (safe && [502, 504].includes(reply.statusCode ?? 0));
+        if (!again || wait === undefined) return reply;
         reply.resume();
       } catch (error) {
         const unreachable = error instanceof GatewayUnreachable;

@@ -134,7 +134,7 @@ describe('the HTTPS proxy of the agent', () => {
       `CONNECT site.example:443 HTTP/1.1\r\nhost: site.example:443\r\n${basic(`carrel:${ATTEMPT_KEY}`)}\r\n`,
     ).catch(() => undefined);
     await expect.poll(() => relay.seen.length).toBe(1);
-    await test.loopback.close();
+    await test.close();
     await open;
     test = await startTestLoopback({egressPort: relay.port});
   });

@@ -48,6 +48,22 @@ describe('a cache', () => {
     await expect.poll(async () => [await clock.advance(1_000), caches.deafMs()][1]).toBe(0);
   });
 
+  it('lists anew at once when the server is back and says that its version is gone', async () => {
+    const passing = async (until: () => boolean): Promise<number> => {
+      const began = clock.monotonic();
+      await expect.poll(async () => [await clock.advance(100), until()][1]).toBe(true);
+      return clock.monotonic() - began;
+    };
+    api.fault = () => ({status: 503});
+    api.endWatches('break');
+    await expect.poll(async () => [await clock.advance(5_000), api.requests.length][1]).toBeGreaterThan(10);
+    let gone = 0;
+    const answer = {status: 410, body: {kind: 'Status', reason: 'Expired', message: 'too old', code: 410}};
+    api.fault = () => (gone++ === 0 ? answer : undefined);
+    await passing(() => gone > 0);
+    expect(await passing(() => cache.fresh())).toBeLessThan(2_000);
+  });
+
   it('has the socket of its watch probed: a path that drops what it gets would end no watch for minutes', () => {
     const port = Number(api.connection.server.port).toString(16).toUpperCase().padStart(4, '0');
     // Local address, remote address, state 01 = established, queues, and which timer runs: 02 = that of the probes.

@@ -106,6 +106,7 @@ async function run<T extends KubeObject>(parts: ReflectorParts<T>, state: State,
   const {clock, log} = parts;
   const resource = resourceName(parts.resource);
   let failures = 0;
+  let expired = false;
   while (!signal.aborted) {
     const began = clock.monotonic();
     state.heard = 0;
@@ -115,8 +116,9 @@ async function run<T extends KubeObject>(parts: ReflectorParts<T>, state: State,
     if (signal.aborted) return;
     const stable = clock.monotonic() - began >= STABLE_MS;
     failures = stable || (state.heard > 0 && end.reason === 'clean') ? 0 : failures + 1;
-    // The server has just answered, and after its own restart it says this of every version.
-    if (end.reason === 'expired') failures = 1;
+    // The server has just answered: after its own restart it says this of every version, once.
+    if (end.reason === 'expired') failures = expired ? failures : 1;
+    expired = end.reason === 'expired';
     parts.metrics?.watchEnd(resource, end.reason);
     forget(parts, state, end);
     if (end.reason === 'refused' && end.error.kind === 'Unauthorized') rereadToken(parts);

@@ -2,3 +2,7 @@
 
 /** Bytes of one message from a client; gateway, loopback endpoint and stdio bridge refuse longer ones. */
 export const MAX_MCP_MESSAGE = 1_048_576;
+
+/** On a refusal of the gateway itself, before any tool ran: such a call may be sent again, whatever it does. */
+export const EFFECT_HEADER = 'carrel-effect';
+export const NO_EFFECT = 'none';

@@ -1,5 +1,5 @@
 import {ANSWER_PLACEHOLDER, type QuestionObject} from '../../api/v1alpha1/index.ts';
-import {cutBytes, jsonBytes} from '../status-size.ts';
+import {jsonBytes} from '../status-size.ts';
 import {type Field, placeholder, readForm} from './form.ts';
 import {visible} from './shown.ts';
 
@@ -25,9 +25,21 @@ function inSingleQuotes(json: string): string {
 
 function answerOf({kind, options, schema}: QuestionObject['spec']): {answer: object; left: number} {
   if (kind === 'Elicitation') return contentOf(schema);
-  const ids = options?.map(({id}) => id).join(', ');
-  if (ids === undefined || ids === '') return {answer: {text: ANSWER_PLACEHOLDER}, left: 0};
-  return {answer: {option: `<one of: ${cutBytes(ids, MAX_OPTIONS_SHOWN)}>`}, left: 0};
+  const ids = options?.map(({id}) => id) ?? [];
+  if (ids.length === 0) return {answer: {text: ANSWER_PLACEHOLDER}, left: 0};
+  return {answer: {option: `<one of: ${asManyAsFit(ids, MAX_OPTIONS_SHOWN).join(', ')}>`}, left: 0};
+}
+
+/** The first ones that have room together as they will stand in the command, where some characters take many bytes. */
+function asManyAsFit(texts: readonly string[], max: number): string[] {
+  const fitting: string[] = [];
+  let room = max;
+  for (const text of texts) {
+    room -= jsonBytes(inSingleQuotes(JSON.stringify(text)));
+    if (room < 0) return fitting.length < texts.length ? [...fitting, '...'] : fitting;
+    fitting.push(text);
+  }
+  return fitting;
 }
 
 /** The fields of a form, those first that it needs, as many as there is room for. */

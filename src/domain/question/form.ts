@@ -1,5 +1,6 @@
 import {isObject, jsonObject} from '../json-object.ts';
-import {plain} from './shown.ts';
+import {cutBytes} from '../status-size.ts';
+import {shown, shownName} from './shown.ts';
 
 const TYPES = ['string', 'number', 'integer', 'boolean', 'array'] as const;
 
@@ -25,6 +26,9 @@ export interface Form {
 /** As long as the field that holds a form. */
 const MAX_SCHEMA = 16_384;
 
+/** What a form without fields may hold. */
+const FORM_ONLY = ['type', 'title', 'description', '$schema', 'additionalProperties', 'required'];
+
 /** Bytes of choices that are named. */
 const MAX_CHOICES_SHOWN = 80;
 
@@ -37,6 +41,8 @@ export function readForm(schema: string | undefined): Form | undefined {
   if (schema === undefined || schema.length > MAX_SCHEMA) return undefined;
   const json = jsonObject(schema);
   if (json === undefined || (json['type'] ?? 'object') !== 'object') return undefined;
+  // Fields that stand elsewhere (`$ref`, `allOf`) are not found here.
+  if (!('properties' in json) && Object.keys(json).some((key) => !FORM_ONLY.includes(key))) return undefined;
   const properties = new Map(isObject(json['properties']) ? Object.entries(json['properties']) : []);
   const required = new Set(textsOf(json['required']));
   const named = new Set([...required, ...properties.keys()]);
@@ -47,7 +53,10 @@ export function readForm(schema: string | undefined): Form | undefined {
 /** What a field takes, in words. */
 export function allowed({type, choices, min, max}: Field): string {
   if (choices !== undefined) {
-    const named = plain([...choices].map(String).join(', '), MAX_CHOICES_SHOWN);
+    const named = cutBytes(
+      [...choices].map((one) => (typeof one === 'string' ? shownName(one) : shown(one))).join(', '),
+      MAX_CHOICES_SHOWN,
+    );
     return type === 'array' ? `any of: ${named}${bounds('items', min, max)}` : `one of: ${named}`;
   }
   if (type === 'boolean') return 'true or false';

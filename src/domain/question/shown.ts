@@ -5,16 +5,11 @@ const MAX_VALUE = 48;
 
 /** JSON text in which nothing is invisible: what turns, hides or moves text in a terminal is written as its code. */
 export function visible(json: string): string {
-  return json.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
+  return json.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu, (character) =>
     [...Array(character.length).keys()]
       .map((at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`)
       .join(''),
   );
-}
-
-/** Text of others without quotes around it, at most `max` bytes as JSON. */
-export function plain(text: string, max: number): string {
-  return cutBytes(visible(text.toWellFormed()), max);
 }
 
 /** A value of others, short enough for a message. */

@@ -24,7 +24,7 @@ export function withAdvice(failure: Failure): Failure {
 /** The same for a start that waits: what goes on by itself when it is mended, and what a corrected Agent needs beside. */
 export function waitingWith(session: SessionObject, {reason, message}: Pick<Failure, 'reason' | 'message'>): string {
   if (reason !== 'Unschedulable') return message;
-  return `${message}. It goes on by itself when one does; if the Agent has to be corrected, then after that: ${restartCommand(session)}`;
+  return `${message}. It goes on by itself when a node takes it; if the Agent has to be corrected, then after that: ${restartCommand(session)}`;
 }
 
 /** What a person types to leave a failure: each message of one ends with it. */

@@ -142,7 +142,7 @@ describe('images, Secrets and volumes that a session waits for while it starts',
     [
       'no node has room: it goes on by itself, and what a corrected Agent needs',
       unscheduled('0/2 nodes are available: 2 Insufficient cpu'),
-      /Insufficient cpu\. It goes on by itself when one does; if the Agent has to be corrected, .*"restart":1/,
+      /Insufficient cpu\. It goes on by itself when a node takes it; if the Agent has to be corrected, .*"restart":1/,
     ],
     [
       'a volume is never made: claim, class and the way out',

@@ -10,6 +10,7 @@ import {wholeSeconds} from '../../api/condition-list.ts';
 import type {ContainerStatus, Pod} from '../../api/kube-pod.ts';
 import {CONTAINER, VOLUME} from '../../api/pod.ts';
 import type {SessionConditionType, SessionReason, StoppedReason} from '../../api/v1alpha1/index.ts';
+import {cutBytes} from '../status-size.ts';
 import {noSource} from './pod-end.ts';
 
 /** What decides about a start that the runner has not reported about. */
@@ -96,16 +97,21 @@ function unschedulable({pod}: StartSeen): StartState | undefined {
   const told = pod.status?.conditions?.find((c) => c.type === 'PodScheduled' && c.status === 'False');
   if (told === undefined) return undefined;
   const said = told.message ?? told.reason ?? 'unknown';
-  const message = `no node takes the pod: ${said}${/PersistentVolumeClaim/i.test(said) ? unboundVolume(pod) : ''}`;
+  const unbound = /unbound immediate PersistentVolumeClaims/.test(said);
+  // What to do stands behind it, and is worth more than the taints of every node.
+  const message = `no node takes the pod: ${cutBytes(said, MAX_SCHEDULER)}${unbound ? unboundVolume(pod) : ''}`;
   return {kind: 'Waiting', afterMs: undefined, reason: 'Unschedulable', message};
 }
+
+/** Bytes of what the scheduler says. */
+const MAX_SCHEDULER = 256;
 
 /** The scheduler names neither claim nor class, and a claim keeps the class that it was made with. */
 function unboundVolume({metadata: {namespace}, spec}: Pod): string {
   const claim =
     spec.volumes?.find((v) => v.persistentVolumeClaim !== undefined)?.persistentVolumeClaim?.claimName ?? '';
   const of = `pvc ${claim} -n ${namespace ?? ''}`;
-  return `; why its volume is missing: kubectl describe ${of}. If the Agent named a wrong storage class: correct workspace.storageClassName, kubectl delete ${of}, and restart until the session has another`;
+  return `; why its volume was never made: kubectl describe ${of}. If the Agent named a wrong storage class: correct workspace.storageClassName, kubectl delete ${of} (it holds nothing yet), and restart until there is another`;
 }
 
 const PULL_REASONS = [

@@ -1,4 +1,5 @@
 import type {ServerResponse} from 'node:http';
+import {EFFECT_HEADER, NO_EFFECT} from '../../api/wire/mcp.ts';
 import type {Refusal} from '../../domain/refusal.ts';
 import {sendJson} from '../../http/reply.ts';
 
@@ -23,5 +24,5 @@ const RPC_CODES: Readonly<Record<string, number>> = {batch_refused: -32_600, inv
 
 function challenge(refusal: Refusal): Record<string, string> {
   if (refusal.status === 401) return {'www-authenticate': 'Bearer realm="carrel"'};
-  return refusal.status === 503 || refusal.status === 429 ? {'retry-after': '1'} : {};
+  return refusal.status === 503 || refusal.status === 429 ? {'retry-after': '1', [EFFECT_HEADER]: NO_EFFECT} : {};
 }

@@ -58,7 +58,7 @@ function refusal(error: unknown, asked: Asked, now: Date): Applied | undefined {
   if (isApiError(error, 'Invalid', 'TooLarge')) return dropped('invalid', wordsOf(error));
   if (isApiError(error, 'QuotaExceeded', 'PolicyDenied')) return dropped('refused', wordsOf(error));
   const askedAt = new Date(asked.expiresAt).getTime() - QUESTION_WAIT_MS;
-  const patient = !(now.getTime() - askedAt > WEBHOOK_PATIENCE_MS);
+  const patient = now.getTime() - askedAt <= WEBHOOK_PATIENCE_MS;
   // That nothing is behind a webhook of somebody's looks like trouble of the API server, and may last for ever.
   const webhook = isApiError(error, 'Unavailable') && error.facts.message.includes('failed calling webhook');
   return webhook && !patient ? dropped('webhook', wordsOf(error)) : undefined;

@@ -39,7 +39,10 @@ export async function takeBatch(parts: EventParts, bound: Bound, batch: EventBat
     if (result.kind === 'applied') return;
     if (event.type === 'question') refused.push({requestId: event.requestId, why: result.why});
     const {name, namespace} = session.metadata;
-    parts.log.warn({session: name, namespace, pod: pod.uid, event: event.type, reason: result.reason}, 'event dropped');
+    // What was taken back, or is no more when that is said, is the normal course.
+    const normal = event.type === 'withdrawn' || result.reason === 'taken_back';
+    const fields = {session: name, namespace, pod: pod.uid, event: event.type, reason: result.reason};
+    parts.log[normal ? 'debug' : 'warn'](fields, 'event dropped');
   };
   // Reports are level-triggered: of several, the last one is the truth.
   const report = batch.events.findLast((event) => event.type === 'report');

@@ -110,17 +110,19 @@ describe('an MCP call', () => {
     expect(seen).toHaveLength(1);
   });
 
-  it('with an effect is sent again after 503: the gateway refuses so before any tool runs', async () => {
+  it('with an effect is sent again after a 503 of the gateway itself: it refuses so before any tool runs', async () => {
     respond = (_body, response) => {
       const status = seen.length < 3 ? 503 : 200;
-      response.writeHead(status, {'content-type': 'application/json'}).end(JSON.stringify({status}));
+      response
+        .writeHead(status, {'content-type': 'application/json', 'carrel-effect': 'none'})
+        .end(JSON.stringify({status}));
     };
     const reply = await call('tools/call');
     expect(await reply.json()).toEqual({status: 200});
     expect(seen).toHaveLength(3);
   });
 
-  it.each([502, 504])(
+  it.each([502, 503, 504])(
     'with an effect is sent once, and %i is handed on: somebody between may have passed it on',
     async (status) => {
       respond = (_body, response) => void response.writeHead(status).end();

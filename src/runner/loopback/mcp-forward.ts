@@ -1,7 +1,7 @@
 import {type IncomingMessage, request, type ServerResponse} from 'node:http';
 import {setTimeout as delay} from 'node:timers/promises';
 import {z} from 'zod';
-import {MAX_MCP_MESSAGE} from '../../api/wire/mcp.ts';
+import {EFFECT_HEADER, MAX_MCP_MESSAGE, NO_EFFECT} from '../../api/wire/mcp.ts';
 import {parseJson} from '../../domain/model/failure.ts';
 import {bearer, type Headers} from '../../domain/model/header.ts';
 import {BodyTooLarge, readBody} from '../../http/body.ts';
@@ -122,8 +122,9 @@ export class McpForward {
       try {
         const reply = await this.send(call, signal);
         const safe = SAFE.test(call.message.method ?? '');
-        // With 503 the gateway refuses before any tool runs; another one may be able to.
-        const again = reply.statusCode === 503 || (safe && [502, 504].includes(reply.statusCode ?? 0));
+        // The gateway itself refused before any tool ran, and another one may be able to.
+        const untouched = reply.statusCode === 503 && reply.headers[EFFECT_HEADER] === NO_EFFECT;
+        const again = untouched || (safe && [502, 503, 504].includes(reply.statusCode ?? 0));
         if (!again || wait === undefined) return reply;
         reply.resume();
       } catch (error) {

@@ -2,10 +2,11 @@ import {describe, expect, it} from 'vitest';
 import {z} from 'zod';
 import {generatedFiles} from '../hack/generate/files.ts';
 import {type AnyResource, toCrd} from '../src/api/crd.ts';
+import {isJson, type Json} from '../src/api/json.ts';
 import {addressRange, imageByDigest} from '../src/api/schema.ts';
 import {toStructural} from '../src/api/structural.ts';
 import {KINDS, STOPPED_REASONS} from '../src/api/v1alpha1/index.ts';
-import {isJson, items, type Json, member, text} from '../src/kube/typed.ts';
+import {items, member, text} from '../src/kube/typed.ts';
 import {sourcesBelow} from './architecture/sources.ts';
 
 const kinds: readonly AnyResource[] = KINDS;

@@ -1,6 +1,7 @@
 import type {AnyResource} from '../../src/api/crd.ts';
+import {isJson, type Json} from '../../src/api/json.ts';
 import {toStructural} from '../../src/api/structural.ts';
-import {isJson, items, type Json, member, text} from '../../src/kube/typed.ts';
+import {items, member, text} from '../../src/kube/typed.ts';
 
 /** The reference page of a kind: everything that the API server knows of it, in the words of the schema. */
 export function referencePage(kind: AnyResource): string {

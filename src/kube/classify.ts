@@ -1,6 +1,7 @@
 import type {IncomingHttpHeaders} from 'node:http';
+import {isJson} from '../api/json.ts';
 import {ApiError, type ApiErrorKind, type ErrorCause} from './errors.ts';
-import {isJson, items, member, text} from './typed.ts';
+import {items, member, text} from './typed.ts';
 
 interface Refusal {
   readonly status: number;

@@ -1,8 +1,9 @@
 import {readFileSync} from 'node:fs';
 import {dirname, resolve} from 'node:path';
 import {parse} from 'yaml';
+import type {Json} from '../api/json.ts';
 import {type Connection, connectWith} from './connection.ts';
-import {items, type Json, member, text} from './typed.ts';
+import {items, member, text} from './typed.ts';
 
 /** Connect as the current context of a kubeconfig file says: client certificate or token, nothing else. For tests and tools. */
 export function fromKubeconfig(path: string): Connection {

@@ -1,5 +1,6 @@
+import {isJson} from '../api/json.ts';
 import type {ReviewKind} from './ports.ts';
-import {isJson, items, member, text} from './typed.ts';
+import {items, member, text} from './typed.ts';
 
 /** Who a token belongs to, as the API server says. */
 export interface TokenVerdict {

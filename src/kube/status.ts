@@ -1,8 +1,9 @@
 import {isDeepStrictEqual} from 'node:util';
+import {isJson, type Json} from '../api/json.ts';
 import type {KubeObject} from '../api/kube-object.ts';
 import type {Client, WriteOptions} from './ports.ts';
 import type {Resource} from './resource.ts';
-import {isJson, type Json, statusOf} from './typed.ts';
+import {statusOf} from './typed.ts';
 
 /** One status write of a reconcile. */
 export interface StatusWrite<T extends KubeObject> {

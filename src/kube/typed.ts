@@ -1,15 +1,8 @@
 // The only file where a cast may stand: JSON that the API server has validated becomes the type that its resource names.
+import {isJson, type Json} from '../api/json.ts';
 import type {KubeObject} from '../api/kube-object.ts';
 import type {Cache} from './ports.ts';
 import {apiVersionOf, type Resource} from './resource.ts';
-
-/** JSON object, as parsed. */
-export type Json = Readonly<Record<string, unknown>>;
-
-/** True for objects that are neither null nor arrays. */
-export function isJson(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 /** A member as string, or ''. */
 export function text(json: unknown, member: string): string {

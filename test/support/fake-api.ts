@@ -1,10 +1,11 @@
 // A small API server in this process, for unit tests of clients, caches and controllers: versions, lists in pages, watches with
 // bookmarks and initial events, patches, preconditions, finalizers. No schemas, no admission: those are tested against a real one.
 import {createServer, type IncomingMessage, type ServerResponse} from 'node:http';
+import {isJson, type Json} from '../../src/api/json.ts';
 import type {KubeObject, ObjectRef} from '../../src/api/kube-object.ts';
 import {type Connection, connectWith} from '../../src/kube/connection.ts';
 import {type Resource, resourceName} from '../../src/kube/resource.ts';
-import {asObject, isJson, type Json, member, text} from '../../src/kube/typed.ts';
+import {asObject, member, text} from '../../src/kube/typed.ts';
 import {parseTarget, type Target} from './fake-target.ts';
 import {bookmarkAt, createWorld, line, matches, status, type Watcher, type World} from './fake-world.ts';
 import {applyJsonPatch, mergeJson} from './json-patch.ts';

@@ -1,6 +1,7 @@
 // What the small API server of the unit tests stores, and whom it tells.
 import type {ServerResponse} from 'node:http';
-import {type Json, member, text} from '../../src/kube/typed.ts';
+import type {Json} from '../../src/api/json.ts';
+import {member, text} from '../../src/kube/typed.ts';
 
 interface Stored {
   readonly collection: string;

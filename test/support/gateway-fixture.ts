@@ -3,6 +3,7 @@ import {createHash} from 'node:crypto';
 import {mkdtemp, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
+import {isJson} from '../../src/api/json.ts';
 import type {KubeObject} from '../../src/api/kube-object.ts';
 import {Agent, type AgentObject, type SessionObject} from '../../src/api/v1alpha1/index.ts';
 import type {StoredRecord} from '../../src/api/wire/archive.ts';
@@ -19,7 +20,7 @@ import {systemClock} from '../../src/kube/clock.ts';
 import {Agents, Sessions} from '../../src/kube/kinds.ts';
 import type {Cache} from '../../src/kube/ports.ts';
 import {createTokenReviewer} from '../../src/kube/token-review.ts';
-import {isJson, member, text} from '../../src/kube/typed.ts';
+import {member, text} from '../../src/kube/typed.ts';
 import {type FakeApi, startFakeApi} from './fake-api.ts';
 import {keptLog, type LogLine} from './log.ts';
 

@@ -1,5 +1,5 @@
 import {isDeepStrictEqual} from 'node:util';
-import {isJson, type Json} from '../../src/kube/typed.ts';
+import {isJson, type Json} from '../../src/api/json.ts';
 
 /** RFC 7396. */
 export function mergeJson(target: unknown, patch: unknown): unknown {

@@ -3,11 +3,12 @@ import {join} from 'node:path';
 import {parse} from 'yaml';
 import {type AnyResource, toCrd} from '../../src/api/crd.ts';
 import {GROUP_NAMES} from '../../src/api/groups.ts';
+import {isJson, type Json} from '../../src/api/json.ts';
 import {KINDS} from '../../src/api/v1alpha1/index.ts';
 import {BASE_GROUPS, COMPOSITE_GROUPS} from '../../src/domain/access/groups.ts';
 import {REFUSALS} from '../../src/domain/refusal.ts';
 import {TOOLS} from '../../src/gateway/tools/index.ts';
-import {isJson, type Json, member} from '../../src/kube/typed.ts';
+import {member} from '../../src/kube/typed.ts';
 import {createMetrics} from '../../src/telemetry/metrics.ts';
 import {sourcesBelow} from '../architecture/sources.ts';
 

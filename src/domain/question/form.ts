@@ -1,4 +1,5 @@
-import {isObject, jsonObject} from '../json-object.ts';
+import {isJson, type Json} from '../../api/json.ts';
+import {jsonObject} from '../json-object.ts';
 import {cutBytes} from '../status-size.ts';
 import {shown, shownName} from './shown.ts';
 
@@ -43,7 +44,7 @@ export function readForm(schema: string | undefined): Form | undefined {
   if (json === undefined || (json['type'] ?? 'object') !== 'object') return undefined;
   // Fields that stand elsewhere (`$ref`, `allOf`) are not found here.
   if (!('properties' in json) && Object.keys(json).some((key) => !FORM_ONLY.includes(key))) return undefined;
-  const properties = new Map(isObject(json['properties']) ? Object.entries(json['properties']) : []);
+  const properties = new Map(isJson(json['properties']) ? Object.entries(json['properties']) : []);
   const required = new Set(textsOf(json['required']));
   const named = new Set([...required, ...properties.keys()]);
   const fields = [...named].map((name) => fieldOf(name, properties.get(name), required.has(name)));
@@ -79,14 +80,14 @@ function bounds(unit: string, min: number | undefined, max: number | undefined):
 }
 
 function fieldOf(name: string, property: unknown, required: boolean): Field {
-  const json = isObject(property) ? property : {};
+  const json = isJson(property) ? property : {};
   const type = TYPES.find((one) => one === json['type']);
   const [min, max] = boundsOf(type, json);
   const choices = choicesOf(type === 'array' ? json['items'] : json);
   return {name, required, type, choices, min, max};
 }
 
-function boundsOf(type: Field['type'], json: Record<string, unknown>): [number | undefined, number | undefined] {
+function boundsOf(type: Field['type'], json: Json): [number | undefined, number | undefined] {
   if (type === 'string') return [numberOf(json['minLength']), numberOf(json['maxLength'])];
   if (type === 'array') return [numberOf(json['minItems']), numberOf(json['maxItems'])];
   if (type === 'number' || type === 'integer') return [numberOf(json['minimum']), numberOf(json['maximum'])];
@@ -95,12 +96,12 @@ function boundsOf(type: Field['type'], json: Record<string, unknown>): [number |
 
 /** The choices, if all of them can be compared. */
 function choicesOf(json: unknown): ReadonlySet<unknown> | undefined {
-  if (!isObject(json)) return undefined;
+  if (!isJson(json)) return undefined;
   const titled = json['oneOf'] ?? json['anyOf'];
   const choices = Array.isArray(json['enum'])
     ? json['enum']
     : Array.isArray(titled)
-      ? titled.map((one: unknown) => (isObject(one) && Object.hasOwn(one, 'const') ? one['const'] : {}))
+      ? titled.map((one: unknown) => (isJson(one) && Object.hasOwn(one, 'const') ? one['const'] : {}))
       : [];
   const plainOnes = choices.every((one) => typeof one !== 'object' || one === null);
   return choices.length > 0 && plainOnes ? new Set(choices) : undefined;

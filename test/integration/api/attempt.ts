@@ -1,5 +1,6 @@
 import {expect} from 'vitest';
-import {type Json, member} from '../../../src/kube/typed.ts';
+import type {Json} from '../../../src/api/json.ts';
+import {member} from '../../../src/kube/typed.ts';
 import {example} from './examples.ts';
 import {type ApiPlace, PLATFORM} from './place.ts';
 import {objectOf, type Who, type Write} from './writers.ts';

@@ -1,5 +1,5 @@
 import {afterAll, beforeAll, expect, it} from 'vitest';
-import type {Json} from '../../../src/kube/typed.ts';
+import type {Json} from '../../../src/api/json.ts';
 import {example, type KindName} from './examples.ts';
 import {type ApiPlace, makeApiPlace, PLATFORM} from './place.ts';
 

@@ -1,7 +1,8 @@
 import {afterAll, beforeAll, describe, expect, it} from 'vitest';
 import {type AnyResource, toCrd} from '../../../src/api/crd.ts';
+import {isJson} from '../../../src/api/json.ts';
 import {KINDS} from '../../../src/api/v1alpha1/index.ts';
-import {isJson, items, text} from '../../../src/kube/typed.ts';
+import {items, text} from '../../../src/kube/typed.ts';
 import {crdFiles} from '../../support/crds.ts';
 import {example} from './examples.ts';
 import {ALLOWED_CHANGES, INVALID_CHANGES, type InvalidChange} from './invalid-changes.ts';

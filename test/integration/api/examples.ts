@@ -1,4 +1,4 @@
-import type {Json} from '../../../src/kube/typed.ts';
+import type {Json} from '../../../src/api/json.ts';
 
 /** A reference by digest that looks like one. */
 export const IMAGE = `registry.example/agent@sha256:${'a'.repeat(64)}`;

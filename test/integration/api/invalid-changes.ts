@@ -1,4 +1,4 @@
-import type {Json} from '../../../src/kube/typed.ts';
+import type {Json} from '../../../src/api/json.ts';
 import {type KindName, MISFIT} from './examples.ts';
 
 /** A change that must be refused: from one spec and status to another spec or status. */

@@ -1,4 +1,4 @@
-import {isJson, type Json} from '../../../src/kube/typed.ts';
+import {isJson, type Json} from '../../../src/api/json.ts';
 import type {KindName} from './examples.ts';
 
 const NAME =

@@ -1,4 +1,4 @@
-import type {Json} from '../../../src/kube/typed.ts';
+import type {Json} from '../../../src/api/json.ts';
 import {IMAGE, type KindName} from './examples.ts';
 import {INVALID_FORMS} from './invalid-forms.ts';
 

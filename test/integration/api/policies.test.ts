@@ -1,6 +1,7 @@
 import {afterAll, beforeAll, describe, expect, it} from 'vitest';
 import {waitFor} from '../../../hack/cluster/wait.ts';
-import {items, type Json, member, text} from '../../../src/kube/typed.ts';
+import type {Json} from '../../../src/api/json.ts';
+import {items, member, text} from '../../../src/kube/typed.ts';
 import {as, attempt} from './attempt.ts';
 import {example} from './examples.ts';
 import {type ApiPlace, makeApiPlace, PLATFORM} from './place.ts';

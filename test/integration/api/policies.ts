@@ -1,7 +1,8 @@
 import {join} from 'node:path';
 import {parseAllDocuments} from 'yaml';
 import {run} from '../../../hack/cluster/command.ts';
-import {isJson, type Json, member, text} from '../../../src/kube/typed.ts';
+import {isJson, type Json} from '../../../src/api/json.ts';
+import {member, text} from '../../../src/kube/typed.ts';
 import {IMAGE} from './examples.ts';
 import type {ApiPlace} from './place.ts';
 

@@ -1,4 +1,4 @@
-import type {Json} from '../../../src/kube/typed.ts';
+import type {Json} from '../../../src/api/json.ts';
 import {MISFIT} from './examples.ts';
 import type {Write} from './writers.ts';
 

@@ -1,4 +1,4 @@
-import type {Json} from '../../../src/kube/typed.ts';
+import type {Json} from '../../../src/api/json.ts';
 import {example, type KindName} from './examples.ts';
 
 /** Who writes: two people, a service account of the namespace, and the platform. */

@@ -3,7 +3,8 @@ import {join} from 'node:path';
 import {beforeAll, describe, expect, it} from 'vitest';
 import {type Cluster, openCluster} from '../../../hack/cluster/cluster.ts';
 import {CommandFailed, run} from '../../../hack/cluster/command.ts';
-import {isJson, items, type Json, member, text} from '../../../src/kube/typed.ts';
+import {isJson, type Json} from '../../../src/api/json.ts';
+import {items, member, text} from '../../../src/kube/typed.ts';
 import {IMAGE} from '../api/examples.ts';
 import {renderChart} from '../api/policies.ts';
 

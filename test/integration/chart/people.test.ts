@@ -1,6 +1,7 @@
 import {afterAll, beforeAll, describe, expect, it} from 'vitest';
 import {waitFor} from '../../../hack/cluster/wait.ts';
-import {items, type Json, member, text} from '../../../src/kube/typed.ts';
+import type {Json} from '../../../src/api/json.ts';
+import {items, member, text} from '../../../src/kube/typed.ts';
 import {example} from '../api/examples.ts';
 import {type ApiPlace, GATEWAY, makeApiPlace} from '../api/place.ts';
 import {renderChart} from '../api/policies.ts';

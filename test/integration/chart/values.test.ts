@@ -4,11 +4,12 @@ import {beforeAll, describe, expect, it} from 'vitest';
 import {parse} from 'yaml';
 import {openCluster} from '../../../hack/cluster/cluster.ts';
 import {CommandFailed} from '../../../hack/cluster/command.ts';
+import {isJson, type Json} from '../../../src/api/json.ts';
 import {readArchiveConfig} from '../../../src/config/archive.ts';
 import {readControllerConfig} from '../../../src/config/controller.ts';
 import {readEgressConfig} from '../../../src/config/egress.ts';
 import {readGatewayConfig} from '../../../src/config/gateway.ts';
-import {isJson, items, type Json, member, text} from '../../../src/kube/typed.ts';
+import {items, member, text} from '../../../src/kube/typed.ts';
 import {renderChart} from '../api/policies.ts';
 
 const CHART = join(import.meta.dirname, '../../../charts/carrel');

@@ -8,7 +8,8 @@ import {createCaches} from './cache.ts';
 import {type Clock, systemClock} from './clock.ts';
 import {ApiError} from './errors.ts';
 import type {Cache, CacheOptions, Caches} from './ports.ts';
-import {type ReflectorTimes, reconnectDelay} from './reflector.ts';
+import type {ReflectorTimes} from './reflector.ts';
+import {reconnectDelay} from './retry.ts';
 
 const soon = {timeoutMs: 10_000};
 let api: FakeApi;

@@ -17,6 +17,7 @@ import {NoReply} from './http.ts';
 import {collectionPath, type Query, selectionQuery, withQuery} from './path.ts';
 import type {KubeMetrics, Listed, Log, Selection} from './ports.ts';
 import {type Resource, resourceName} from './resource.ts';
+import {reconnectDelay} from './retry.ts';
 import type {Store} from './store.ts';
 import {asObject, member, text} from './typed.ts';
 import {followWatch, type WatchEnd, type WatchEvent} from './watch.ts';
@@ -129,13 +130,6 @@ async function run<T extends KubeObject>(parts: ReflectorParts<T>, state: State,
     else log.debug(fields, 'watch ended');
     await pause(clock, delay, signal);
   }
-}
-
-/** Milliseconds until the next attempt: at most 7.5 s, because a process without a watch is not ready, but never sooner than the server asks. */
-export function reconnectDelay(end: WatchEnd, failures: number, random: number): number {
-  const asked = end.reason === 'refused' ? (end.error.facts.retryAfterSeconds ?? 0) * 1_000 : 0;
-  const base = failures === 0 ? 50 : Math.min(5_000, 100 * 2 ** failures);
-  return Math.max(asked * (1 + random / 4), base * (0.5 + random));
 }
 
 // What the end says about the version we hold.

@@ -1,4 +1,5 @@
 import type {ApiError} from './errors.ts';
+import type {WatchEnd} from './watch.ts';
 
 /** What one failed attempt was like. */
 export interface FailedAttempt {
@@ -33,5 +34,17 @@ export function retryDelay(failed: FailedAttempt, random: number): number | unde
 
 function afterServer(error: ApiError, backoff: number, random: number): number {
   const asked = error.facts.retryAfterSeconds;
-  return asked === undefined ? backoff : asked * 1_000 * (1 + random / 4);
+  return asked === undefined ? backoff : spread(asked, random);
+}
+
+/** Milliseconds for what the server asked for in seconds, and something above it: not all clients at the same moment. */
+function spread(askedSeconds: number, random: number): number {
+  return askedSeconds * 1_000 * (1 + random / 4);
+}
+
+/** Milliseconds until an ended watch is opened anew: at most 7.5 s, because a process without a watch is not ready, but never sooner than the server asks. */
+export function reconnectDelay(end: WatchEnd, failures: number, random: number): number {
+  const asked = end.reason === 'refused' ? (end.error.facts.retryAfterSeconds ?? 0) : 0;
+  const base = failures === 0 ? 50 : Math.min(5_000, 100 * 2 ** failures);
+  return Math.max(spread(asked, random), base * (0.5 + random));
 }

@@ -27,38 +27,38 @@ function answerOf({kind, options, schema}: QuestionObject['spec']): {answer: obj
   if (kind === 'Elicitation') return contentOf(schema);
   const ids = options?.map(({id}) => id) ?? [];
   if (ids.length === 0) return {answer: {text: ANSWER_PLACEHOLDER}, left: 0};
-  return {answer: {option: `<one of: ${asManyAsFit(ids, MAX_OPTIONS_SHOWN).join(', ')}>`}, left: 0};
+  const named = asManyAsFit(ids, MAX_OPTIONS_SHOWN);
+  return {
+    answer: {option: `<one of: ${[...named, ...(named.length < ids.length ? ['...'] : [])].join(', ')}>`},
+    left: 0,
+  };
 }
 
 /** The first ones that have room together as they will stand in the command, where some characters take many bytes. */
-function asManyAsFit(texts: readonly string[], max: number): string[] {
-  const fitting: string[] = [];
+function asManyAsFit(texts: readonly string[], max: number): readonly string[] {
   let room = max;
-  for (const text of texts) {
+  const over = texts.findIndex((text) => {
     room -= jsonBytes(inSingleQuotes(JSON.stringify(text)));
-    if (room < 0) return fitting.length < texts.length ? [...fitting, '...'] : fitting;
-    fitting.push(text);
-  }
-  return fitting;
+    return room < 0;
+  });
+  return over === -1 ? texts : texts.slice(0, over);
 }
+
+const ANY_CONTENT = '{<fields of spec.schema, as JSON>}';
 
 /** The fields of a form, those first that it needs, as many as there is room for. */
 function contentOf(schema: string | undefined): {answer: {content: string}; left: number} {
   const fields = readForm(schema)?.fields;
-  if (fields === undefined) return {answer: {content: '{<fields of spec.schema, as JSON>}'}, left: 0};
+  if (fields === undefined) return {answer: {content: ANY_CONTENT}, left: 0};
   // `{}` would be an answer as it stands.
   if (fields.length === 0) return {answer: {content: '{<nothing to fill in: take this out to accept>}'}, left: 0};
-  const named: string[] = [];
-  let room = MAX_FIELDS_SHOWN;
-  for (const field of [...fields].sort((a, b) => Number(b.required) - Number(a.required))) {
-    const member = `${JSON.stringify(field.name)}:${openValue(field)}`;
-    room -= jsonBytes(inSingleQuotes(JSON.stringify(member)));
-    if (room < 0) break;
-    named.push(member);
-  }
-  const left = fields.length - named.length;
-  const content = named.length === 0 ? '{<fields of spec.schema, as JSON>}' : `{${named.join(',')}}`;
-  return {answer: {content}, left: named.length === 0 ? 0 : left};
+  const needed = [...fields].sort((a, b) => Number(b.required) - Number(a.required));
+  const named = asManyAsFit(
+    needed.map((field) => `${JSON.stringify(field.name)}:${openValue(field)}`),
+    MAX_FIELDS_SHOWN,
+  );
+  if (named.length === 0) return {answer: {content: ANY_CONTENT}, left: 0};
+  return {answer: {content: `{${named.join(',')}}`}, left: fields.length - named.length};
 }
 
 /** Quoted where the value is text. Elsewhere it is bare, so that whoever fills it in writes a number and no text. */

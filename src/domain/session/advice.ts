@@ -1,3 +1,4 @@
+import type {Pod} from '../../api/kube-pod.ts';
 import type {SessionObject, SessionReason} from '../../api/v1alpha1/index.ts';
 import type {Failure} from './life.ts';
 
@@ -36,6 +37,11 @@ export function restartCommand(session: SessionObject): string {
 /** What a person types to end a Session that closes and waits for its turn: `restart` does nothing there. */
 export function cancelCommand(session: SessionObject): string {
   return patchCommand(session, {desired: 'Cancelled'});
+}
+
+/** What a person types when the node of a pod is dead: nothing else takes the pod away. */
+export function forceDeleteCommand({metadata: {name, namespace}}: Pod): string {
+  return `kubectl delete pod ${name} -n ${namespace ?? ''} --force`;
 }
 
 function patchCommand({metadata: {name, namespace}}: SessionObject, spec: object): string {

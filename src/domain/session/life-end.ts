@@ -1,6 +1,7 @@
 import {wholeSeconds} from '../../api/condition-list.ts';
 import {done, wait} from '../../api/outcome.ts';
 import {addressMoved} from './address.ts';
+import {forceDeleteCommand} from './advice.ts';
 import {atFirst, deletePod, type Life, type LifeRule, type LifeSeen, left, podLeft, podOf, ttlLeft} from './life.ts';
 import {changedPod, goingPod, podFault, silentLeft} from './life-fault.ts';
 import {lateness} from './life-overdue.ts';
@@ -64,8 +65,8 @@ function closingWith(life: LifeSeen): Pick<Life, 'ready' | 'conditions' | 'steps
   const ready = (message: string) => ({status: 'False' as const, reason: fault?.reason ?? 'Closing', message});
   const base = {steps: waits ? [] : deletePod(seen), outcome: waits ? atFirst(silentLeft(life), late.leftMs) : done};
   // Nothing goes on until the node is back or somebody says that it is dead.
-  if (seen.node === 'Unreachable') {
-    const message = `${given}, but node ${pod?.spec.nodeName ?? ''} does not answer; if it is dead: kubectl delete pod ${pod?.metadata.name ?? ''} -n ${pod?.metadata.namespace ?? ''} --force`;
+  if (pod !== undefined && seen.node === 'Unreachable') {
+    const message = `${given}, but node ${pod.spec.nodeName ?? ''} does not answer; if it is dead: ${forceDeleteCommand(pod)}`;
     const silent = {type: 'NodeUnreachable', reason: 'NodeUnreachable', message} as const;
     return {...base, ready: ready(message), conditions: [silent, ...hints]};
   }

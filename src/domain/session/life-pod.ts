@@ -5,7 +5,7 @@ import type {RunnerStatus, SessionObject, SessionStatus, StoppedReason} from '..
 import {seconds} from '../duration.ts';
 import {tokensDoomed} from './account.ts';
 import {addressMoved, moved, movedText} from './address.ts';
-import {waitingWith, withAdvice} from './advice.ts';
+import {forceDeleteCommand, waitingWith, withAdvice} from './advice.ts';
 import {atFirst, deletePod, fail, type Life, type LifeRule, type LifeSeen, left, podOf} from './life.ts';
 import {changedPod, podFault, silentLeft} from './life-fault.ts';
 import {lateness, noticedAfter} from './life-overdue.ts';
@@ -58,7 +58,7 @@ function unreachable(life: LifeSeen): Life | undefined {
   const reason = gone ? 'NodeLost' : 'NodeUnreachable';
   const message = gone
     ? `node ${pod.spec.nodeName ?? ''} does not exist any more; a new attempt follows when the pod is gone from the API`
-    : `node ${pod.spec.nodeName ?? ''} does not answer; the turn goes on if it comes back. If the node is dead: kubectl delete pod ${pod.metadata.name} -n ${pod.metadata.namespace ?? ''} --force`;
+    : `node ${pod.spec.nodeName ?? ''} does not answer; the turn goes on if it comes back. If the node is dead: ${forceDeleteCommand(pod)}`;
   return {
     phase: status.phase ?? 'Starting',
     ready: {status: 'Unknown', reason, message},

@@ -2,6 +2,7 @@ import {mkdtempSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {afterEach, beforeEach, describe, expect, test, vi} from 'vitest';
+import {desiredDocument} from '../../test/support/desired-document.ts';
 import type {Desired} from '../api/wire/runner.ts';
 import {Journal} from './journal.ts';
 import {Questions} from './questions.ts';
@@ -73,17 +74,7 @@ describe('a question that no Question stands for', () => {
   afterEach(() => void vi.useRealTimers());
 
   const turn = {name: 'n', uid: 'u', sequence: 1, input: [], preface: []};
-  const document = (change: Partial<Desired> = {}): Desired => ({
-    podUid: 'p',
-    attempt: 1,
-    generation: 1,
-    session: {name: 's', uid: 'su'},
-    turn,
-    answers: [],
-    questions: [],
-    desired: 'Run',
-    ...change,
-  });
+  const document = (change: Partial<Desired> = {}) => desiredDocument({turn, questions: [], ...change});
 
   /** A permission that was asked for, and that the gateway has stored unless a test says otherwise. */
   function ask(stored = true) {

@@ -3,6 +3,7 @@ import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {afterEach, beforeEach, expect, test} from 'vitest';
 import {z} from 'zod';
+import {desiredDocument} from '../../test/support/desired-document.ts';
 import type {Exit} from '../domain/runner/exit.ts';
 import {type AgentProcess, StartFailed} from './agent-process.ts';
 import {Journal} from './journal.ts';
@@ -100,17 +101,7 @@ function start() {
   });
   const reports = () =>
     (journal.batch()?.events ?? []).flatMap((e) => (e.type === 'report' ? [e.reason ?? e.agentSessionId] : []));
-  supervisor.want(
-    {
-      podUid: 'p',
-      attempt: 1,
-      generation: 1,
-      session: {name: 's', uid: 'u'},
-      answers: [],
-      desired: 'Run',
-    },
-    true,
-  );
+  supervisor.want(desiredDocument(), true);
   return {supervisor, starts, reports};
 }
 

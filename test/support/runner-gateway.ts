@@ -1,5 +1,6 @@
 import {createServer, type IncomingMessage, type Server, type ServerResponse} from 'node:http';
 import {type Desired, EventBatch, type RunnerEvent, type TranscriptRecord} from '../../src/api/wire/runner.ts';
+import {desiredDocument} from './desired-document.ts';
 
 /** The gateway's side of the runner API in one process: it keeps events exactly once, and hands out one document. */
 export class RunnerGateway {
@@ -18,14 +19,7 @@ export class RunnerGateway {
   private document: Desired;
 
   constructor(podUid: string) {
-    this.document = {
-      podUid,
-      attempt: 1,
-      generation: 1,
-      session: {name: 'demo', uid: 'session-uid'},
-      answers: [],
-      desired: 'Run',
-    };
+    this.document = desiredDocument({podUid, session: {name: 'demo', uid: 'session-uid'}});
     this.server = createServer((request, response) => void this.handle(request, response));
   }
 

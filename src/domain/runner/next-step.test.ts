@@ -1,16 +1,10 @@
 import {describe, expect, test} from 'vitest';
+import {desiredDocument} from '../../../test/support/desired-document.ts';
 import type {Desired} from '../../api/wire/runner.ts';
 import {ABSENT_FOR, type Doing, nextStep} from './next-step.ts';
 
 const turn = {name: 't', uid: 'A', sequence: 1, input: [{text: 'x'}], preface: []};
-const desired: Desired = {
-  podUid: 'p',
-  attempt: 1,
-  generation: 1,
-  session: {name: 's', uid: 'u'},
-  answers: [],
-  desired: 'Run',
-};
+const desired = desiredDocument();
 const idle: Doing = {taken: new Set(), ready: true, failed: false};
 const busy: Doing = {...idle, taken: new Set(['A']), current: {uid: 'A', interrupting: false}};
 

@@ -5,9 +5,20 @@ import type {Write} from './writers.ts';
 const ROBOT = 'system:serviceaccount:NAMESPACE:robot';
 const NO_QUESTION =
   'a Question is asked by an agent, through the platform, and nobody else makes one; to tell a session something, create a Turn';
-const ANSWER = {option: 'a'};
-const FORM: Json = {kind: 'Elicitation', options: [], answer: {content: '{"a":1}'}, answeredBy: 'alice'};
-const CORRECTED = {content: '{"a":2}'};
+export const ANSWER = {option: 'a'};
+/** A form that alice answered, with what does not fit once a status says so. */
+export const FORM: Json = {kind: 'Elicitation', options: [], answer: {content: '{"a":1}'}, answeredBy: 'alice'};
+export const CORRECTED = {content: '{"a":2}'};
+
+/** Refused in the same words whether names are stamped or not. */
+export const ROBOT_FOR_PERSON: Write = {
+  state: 'a service account answers a question for a person',
+  who: 'robot',
+  kind: 'Question',
+  before: {to: 'Human'},
+  patch: {spec: {answer: ANSWER}},
+  says: `this question is for a person (spec.to: Human); ${ROBOT} is a service account`,
+};
 
 /** Writes of Questions: who answers, who corrects, and who asks. */
 export const QUESTION_WRITES: readonly Write[] = [
@@ -46,14 +57,7 @@ export const QUESTION_WRITES: readonly Write[] = [
     says: '',
     gives: {answeredBy: ROBOT},
   },
-  {
-    state: 'a service account answers a question for a person',
-    who: 'robot',
-    kind: 'Question',
-    before: {to: 'Human'},
-    patch: {spec: {answer: ANSWER}},
-    says: `this question is for a person (spec.to: Human); ${ROBOT} is a service account`,
-  },
+  ROBOT_FOR_PERSON,
   {
     state: 'a service account makes a question for a person one for the owner, and answers it',
     who: 'robot',

@@ -1,11 +1,6 @@
-import type {Json} from '../../../src/api/json.ts';
 import {MISFIT} from './examples.ts';
+import {ANSWER, CORRECTED, FORM, ROBOT_FOR_PERSON} from './question-writers.ts';
 import type {Write} from './writers.ts';
-
-const ROBOT = 'system:serviceaccount:NAMESPACE:robot';
-const ANSWER = {option: 'a'};
-const FORM: Json = {kind: 'Elicitation', options: [], answer: {content: '{"a":1}'}, answeredBy: 'alice'};
-const CORRECTED = {content: '{"a":2}'};
 
 /** Writes where nothing stamps names (before Kubernetes 1.36): who leaves them out is not named, and nobody is named by another. */
 export const UNSTAMPED: readonly Write[] = [
@@ -79,12 +74,5 @@ export const UNSTAMPED: readonly Write[] = [
     patch: {spec: {answeredBy: 'bob'}},
     says: 'spec.answeredBy is set together with spec.answer, by whoever answers; leave it as it is',
   },
-  {
-    state: 'a service account answers a question for a person',
-    who: 'robot',
-    kind: 'Question',
-    before: {to: 'Human'},
-    patch: {spec: {answer: ANSWER}},
-    says: `this question is for a person (spec.to: Human); ${ROBOT} is a service account`,
-  },
+  ROBOT_FOR_PERSON,
 ];
